@@ -1,0 +1,47 @@
+"""evalkit: strict, exact and fast evaluation of large dumps of model predictions.
+
+``compare`` judges candidates in a dump of selective predictions and returns a ``Report``; what cannot be judged
+honestly raises ``Refusal`` with its ``Violation`` s. Everything is loaded when it is first used, so that importing the
+package is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Candidate", "Contract", "Evidence", "Measurement", "Refusal", "Report", "Violation", "compare"]
+
+if TYPE_CHECKING:
+    from evalkit.contract import Contract
+    from evalkit.errors import Refusal, Violation
+    from evalkit.families.selective.candidate import Candidate
+    from evalkit.families.selective.compare import compare
+    from evalkit.families.selective.result import Report
+    from evalkit.metric import Measurement
+    from evalkit.source import Evidence
+
+_HOMES = {
+    "Candidate": "evalkit.families.selective.candidate",
+    "Contract": "evalkit.contract",
+    "Evidence": "evalkit.source",
+    "Measurement": "evalkit.metric",
+    "Refusal": "evalkit.errors",
+    "Report": "evalkit.families.selective.result",
+    "Violation": "evalkit.errors",
+    "compare": "evalkit.families.selective.compare",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

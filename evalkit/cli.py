@@ -1,0 +1,216 @@
+"""The command line: it mirrors the library, and is the only module that prints or exits.
+
+Libraries are imported where they are used: ``--help`` and ``--version`` answer at once, and the digests of the inputs
+are under way while the dataframe library loads.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from evalkit import __version__
+from evalkit.errors import Refusal
+
+if TYPE_CHECKING:
+    from evalkit.families.selective.result import Report
+    from evalkit.outputs import Outputs
+    from evalkit.read import Progress
+
+GO, FAILED, REFUSED, BLOCKED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+
+app = typer.Typer(
+    name="evalkit",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+def run() -> NoReturn:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    app()
+    raise SystemExit(GO)
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise _Terminated
+
+
+@contextmanager
+def _exit_codes() -> Iterator[None]:
+    """Turn what ends a command into its exit code; every cleanup has run by then."""
+    try:
+        yield
+    except Refusal as refusal:
+        from evalkit.terminal import refusal_text
+
+        _fail(refusal_text(refusal), REFUSED)
+    except KeyboardInterrupt:
+        _fail("interrupted; nothing was written", INTERRUPTED)
+    except _Terminated:
+        _fail("terminated; nothing was written", TERMINATED)
+    except BrokenPipeError:
+        # The reader of our output has left. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(FAILED) from None
+    except (OSError, MemoryError) as error:
+        _fail(f"failed, and not for the input: {error or 'out of memory'}; nothing was written", FAILED)
+    except Exception:  # noqa: BLE001 - the last resort, and it says that it is a bug
+        traceback.print_exc()
+        _fail("this is a bug in evalkit; please report the lines above; nothing was written", FAILED)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(f"evalkit: {message}", file=sys.stderr)
+    raise typer.Exit(code) from None
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"evalkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Strict, exact and fast evaluation of large dumps of model predictions.
+
+    Exit codes: 0 done, or GO; 3 BLOCKED; 2 refused, or a usage error; 1 evalkit or the machine failed; 130
+    interrupted; 143 terminated. Nothing is written but on 0 and 3.
+    """
+
+
+@app.command()
+def compare(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILES...", help="JSON Lines, plain, .gz or .zst: files, patterns, - for stdin."),
+    ] = None,
+    predictions: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="One more input; may be repeated.")
+    ] = None,
+    *,
+    min_coverage: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="The least coverage on validation that a threshold may have, a decimal from 0 to 1. No default.",
+        ),
+    ],
+    json: Annotated[str | None, typer.Option(metavar="PATH", help="Write the report; - for stdout.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write report.json and all tables as Parquet into this folder.")
+    ] = None,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Say that the records are invented.")] = False,
+    run_record: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A JSON object about the run to put into the report.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
+) -> None:
+    """Judge candidates on a dump of selective predictions: may one be released?
+
+    Each record names a model, a contributor's key, a split, the truth and what
+    the model offered with its confidence, or null. One threshold a candidate is
+    fixed on validation; the candidate is then scored on test and held against
+    the gates: macro-F1 at least 0.80, precision at coverage at least 0.90, ECE
+    at most 0.05, all inclusive.
+
+    Malformed records, contributors in more than one split and splits that the
+    key does not derive are refused, each with file, line, field and rule.
+
+    Exit codes: 0 GO, 3 BLOCKED, 2 refused.
+    """
+    from evalkit.outputs import Outputs
+
+    with _exit_codes():
+        outputs = Outputs(json, out)
+        report = _compare([*(files or ()), *(predictions or ())], min_coverage, outputs, synthetic, run_record, quiet)
+        if not quiet:
+            _show(report, outputs)
+    raise typer.Exit(GO if report.verdict == "GO" else BLOCKED)
+
+
+def _compare(
+    names: list[str], min_coverage: str, outputs: Outputs, synthetic: bool, run_record: str | None, quiet: bool
+) -> Report:
+    from evalkit.exact import unit_fraction
+    from evalkit.outputs import check_outputs
+    from evalkit.partition import Inputs
+    from evalkit.run_record import read_run_record
+    from evalkit.source import resolve
+
+    floor = unit_fraction(min_coverage, "min-coverage")
+    run = None if run_record is None else read_run_record(run_record)
+    sources = resolve(names)
+    check_outputs(outputs, sources)
+    with Inputs(sources) as inputs:
+        from evalkit.families.selective.compare import compare_inputs
+
+        with _progress(inputs.stored, quiet) as progress:
+            report = compare_inputs(inputs, floor, synthetic=synthetic, run=run, progress=progress)
+    if outputs.out_path is not None:
+        report.write_tables(outputs.out_path)
+    if outputs.json_path is not None:
+        report.write_json(outputs.json_path)
+    if outputs.json_to_stdout:
+        sys.stdout.write(report.to_json())
+        sys.stdout.flush()
+    return report
+
+
+def _show(report: Report, outputs: Outputs) -> None:
+    from rich.console import Console
+
+    from evalkit.terminal import printable, report_view
+
+    for warning in report.warnings:
+        print(f"evalkit: warning: {printable(warning)}", file=sys.stderr)
+    console = Console(stderr=outputs.json_to_stdout, highlight=False, soft_wrap=False)
+    console.print(report_view(report))
+    for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
+        if path is not None:
+            console.print(f"{what}: {printable(str(path))}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _progress(stored: int | None, quiet: bool) -> Iterator[Progress | None]:
+    """Show a bar on standard error while a read goes on, where somebody can see it."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(24), DownloadColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=stored, rate="")
+        seen = 0
+
+        def advance(size: int, records: int) -> None:
+            nonlocal seen
+            seen += records
+            elapsed = bar.tasks[0].elapsed or 0
+            rate = f"{seen / elapsed:,.0f} records/s" if elapsed else ""
+            bar.update(task, advance=size, rate=rate)
+
+        yield advance

@@ -1,0 +1,1 @@
+"""One package a family of evaluations: its plan, its metrics, its gates and its entry function."""

@@ -1,0 +1,92 @@
+"""Every number of one candidate as a measurement, exact, for tables and for whatever reads them later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from evalkit.contract import Contract
+from evalkit.exact import Exact
+from evalkit.families.selective import metrics
+from evalkit.families.selective.candidate import Chosen
+from evalkit.families.selective.metrics import Counts
+from evalkit.gates import GateResult
+from evalkit.metric import Measurement, Place, measure
+
+
+def shown_labels(counts: Counts, contract: Contract) -> list[str]:
+    """Return the labels that have a row, in the contract's order."""
+    return [str(label) for label in contract.labels if str(label) in counts.labels()]
+
+
+def validation_measurements(model: str, chosen: Chosen) -> Iterator[Measurement]:
+    """Measure what the threshold was chosen by. No gate applies."""
+    place = Place(model, "validation")
+    reason = None
+    if chosen.threshold is None:
+        reason = "no-cut-clears-floor" if chosen.total else "no-validation-records"
+    threshold = None if chosen.threshold is None else Fraction(chosen.threshold)
+    accepted = None if chosen.accepted is None else Fraction(chosen.accepted)
+    size, taken = chosen.total, chosen.accepted or 0
+    yield Measurement("total", place, Fraction(size), size)
+    yield Measurement("threshold", place, threshold, size, reason=reason)
+    yield Measurement("accepted", place, accepted, size, reason=reason)
+    yield Measurement("coverage", place, chosen.coverage, size, metrics.coverage.direction, reason)
+    precision = metrics.precision_at_coverage
+    yield Measurement(precision.name, place, chosen.precision_at_coverage, taken, precision.direction, reason)
+
+
+def test_measurements(
+    model: str,
+    tests: int,
+    counts: Counts | None,
+    reason: str | None,
+    contract: Contract,
+    gates: Mapping[str, GateResult],
+) -> Iterator[Measurement]:
+    """Measure the test split: the split as a whole with its gates, each label, each bin."""
+    place = Place(model, "test")
+    yield Measurement("total", place, Fraction(tests), tests)
+    for name, number in _numbers(counts).items():
+        yield Measurement(name, place, number, tests, reason=reason if number is None else None)
+    for one in metrics.SPLIT_METRICS:
+        if counts is None:
+            found = Measurement(one.name, place, None, 0, one.direction, reason)
+        else:
+            size = counts.total if one is metrics.coverage else counts.accepted
+            found = measure(one, place, counts, sample_size=size)
+        if one.name in gates:
+            found = replace(found, limit=Fraction(contract.limits[one.name]), passed=gates[one.name].passed)
+        yield found
+    if counts is not None:
+        yield from _label_measurements(place, counts, contract)
+        yield from _bin_measurements(place, counts)
+
+
+def _numbers(counts: Counts | None) -> dict[str, Exact]:
+    if counts is None:
+        return dict.fromkeys(("accepted", "no-suggestion", "low-confidence"))
+    return {
+        "accepted": Fraction(counts.accepted),
+        "no-suggestion": Fraction(counts.no_suggestion),
+        "low-confidence": Fraction(counts.low_confidence),
+    }
+
+
+def _label_measurements(place: Place, counts: Counts, contract: Contract) -> Iterator[Measurement]:
+    for label in shown_labels(counts, contract):
+        here = replace(place, label=label)
+        support, predicted = counts.support(label), counts.predicted(label)
+        yield Measurement("support", here, Fraction(support), counts.accepted)
+        yield Measurement("predicted", here, Fraction(predicted), counts.accepted)
+        for one, size in zip(metrics.LABEL_METRICS, (predicted, support, support + predicted), strict=True):
+            yield measure(one, here, counts, label, sample_size=size)
+
+
+def _bin_measurements(place: Place, counts: Counts) -> Iterator[Measurement]:
+    for index, one in sorted(counts.bins.items()):
+        here = replace(place, bin=index)
+        yield Measurement("count", here, Fraction(one.count), counts.accepted)
+        for each in metrics.BIN_METRICS:
+            yield measure(each, here, one, sample_size=one.count)

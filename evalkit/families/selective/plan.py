@@ -1,0 +1,140 @@
+"""The plan of selective prediction: from outcomes to the validation curve, to one threshold a model, to test counts.
+
+Frames count here, and nothing is divided in a frame: Polars divides by way of reciprocals, and a limit may be missed
+by the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import polars as pl
+
+from evalkit.errors import Refusal, Violation
+from evalkit.families.selective.metrics import Bin, Counts
+from evalkit.tally import total
+
+_OFFERED = pl.col("predicted").is_not_null()
+_RIGHT = pl.col("truth") == pl.col("predicted")
+
+
+_Tables = tuple[dict[str, int], list[int], dict[tuple[str, str], int], dict[int, Bin]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A threshold and what it accepts on validation.
+
+    Attributes:
+        threshold: Suggestions of this confidence or more are accepted.
+        accepted: How many that are.
+        correct: How many of them are right.
+        total: All validation records of the model.
+    """
+
+    threshold: float
+    accepted: int
+    correct: int
+    total: int
+
+
+def curve(validation: pl.DataFrame) -> pl.DataFrame:
+    """Return every candidate cut of every model: ``model``, ``cut``, ``accepted``, ``correct``.
+
+    The cuts are the distinct confidences of what was offered, highest first; tied confidences enter together.
+    """
+    steps = (
+        validation.lazy()
+        .filter(_OFFERED)
+        .group_by("model", cut="confidence")
+        .agg(pl.col("n").sum(), right=pl.col("n").filter(_RIGHT).sum())
+        .sort("model", "cut", descending=[False, True])
+    )
+    return steps.select(
+        "model", "cut", accepted=pl.col("n").cum_sum().over("model"), correct=pl.col("right").cum_sum().over("model")
+    ).collect()
+
+
+def select_threshold(validation: pl.DataFrame, min_coverage: Fraction) -> Cut | None:
+    """Choose one model's threshold on its validation records.
+
+    Among the cuts whose coverage is at least the floor, the one of highest precision at coverage, ties to the wider
+    coverage, both compared as exact fractions.
+
+    Args:
+        validation: Outcomes of one model: ``split``, ``truth``, ``predicted``, ``confidence`` and their number ``n``.
+        min_coverage: The coverage floor.
+
+    Returns:
+        The cut, or None where no cut clears the floor.
+
+    Raises:
+        Refusal: Some record is not of the validation split; a threshold chosen on the records that it is judged on
+            makes whatever precision is wished for.
+    """
+    foreign = validation.filter(pl.col("split").cast(pl.String) != "validation")
+    if foreign.height:
+        message = f"a threshold is chosen on validation records alone; {foreign['n'].sum()} are not"
+        raise Refusal.of(Violation("not-validation", message, field="split"))
+    cuts = curve(validation.with_columns(model=pl.lit("")))
+    return best_cut(cuts, int(validation["n"].sum()), min_coverage)
+
+
+def best_cut(cuts: pl.DataFrame, records: int, min_coverage: Fraction) -> Cut | None:
+    """Choose among one model's cuts, given all its validation records."""
+    # accepted / records >= floor, in whole numbers
+    needed = -(-records * min_coverage.numerator // min_coverage.denominator)
+    left = cuts.filter(pl.col("accepted") >= needed)
+    if left.is_empty():
+        return None
+    wide = left.with_columns(pl.col("accepted", "correct").cast(pl.Int128))
+    best = wide.row(0, named=True)
+    # correct / accepted is compared crosswise; floats only propose which better cut to try next
+    while (better := wide.filter(_crosswise(best) > 0)).height:
+        best = better.sort(pl.col("correct") / pl.col("accepted")).row(-1, named=True)
+    widest = wide.filter(_crosswise(best) == 0).sort("accepted").row(-1, named=True)
+    return Cut(widest["cut"], int(widest["accepted"]), int(widest["correct"]), records)
+
+
+def _crosswise(best: Mapping[str, int]) -> pl.Expr:
+    accepted, correct = (pl.lit(best[name], pl.Int128) for name in ("accepted", "correct"))
+    return pl.col("correct") * accepted - correct * pl.col("accepted")
+
+
+def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> dict[str, Counts]:
+    """Count each model's records at its threshold.
+
+    Args:
+        records: Outcomes of one split.
+        thresholds: The threshold of each model; models without one are left out.
+        bins: The number of equal-width confidence bins.
+    """
+    known = {"model": list(thresholds), "threshold": list(thresholds.values())}
+    cuts = pl.LazyFrame(known, schema={"model": pl.String, "threshold": pl.Float64})
+    judged = records.lazy().with_columns(pl.col("model").cast(pl.String)).join(cuts, on="model")
+    accepted = judged.filter(_OFFERED & (pl.col("confidence") >= pl.col("threshold")))
+    n, right = pl.col("n").sum(), pl.col("n").filter(_RIGHT).sum().alias("right")
+    place = (pl.col("confidence") * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int16)
+    truth, cells, filled = pl.collect_all(
+        [
+            judged.group_by("model", "truth").agg(n, none=pl.col("n").filter(~_OFFERED).sum()),
+            accepted.group_by("model", "truth", "predicted").agg(n),
+            accepted.group_by("model", place=place).agg(n, right, confidence=total("confidence", "n")),
+        ]
+    )
+    by_model: dict[str, _Tables] = {model: ({}, [], {}, {}) for model in thresholds}
+    for model, label, records_of, none in truth.iter_rows():
+        by_model[model][0][label] = records_of
+        by_model[model][1].append(none)
+    for model, label, predicted, cell in cells.iter_rows():
+        by_model[model][2][label, predicted] = cell
+    for model, index, size, correct, confidence in filled.iter_rows():
+        by_model[model][3][index] = Bin(size, correct, confidence)
+    return {model: Counts(truths, sum(nones), found, held) for model, (truths, nones, found, held) in by_model.items()}
+
+
+def records_by_model(records: pl.DataFrame) -> dict[str, int]:
+    """Return how many records each model has."""
+    return dict(records.group_by("model").agg(pl.col("n").sum()).iter_rows())

@@ -1,0 +1,297 @@
+"""Compile a contract into a line grammar: regular expressions that only a fully valid record matches.
+
+The order of the keys is learned from lines that the exact reader has accepted; white space between tokens, escapes
+and every spelling of a confidence need no learning. The patterns run in a linear-time automaton, and the ones that
+capture are *one-pass*: at each byte only one branch can go on. Every alternation is therefore factored by its first
+characters (``alternation``); the same pattern written plainly takes twice the time.
+
+Law: whatever a pattern accepts, ``reader.read_line`` accepts with the same values. The reverse need not hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+from evalkit.contract import SPLITS, Contract
+from evalkit.reader import Record, read_line
+
+MAX_SHAPES = 8
+"""Most key orders that are tried one by one; a dump with more is read by the grammar without an order."""
+
+MAX_NAMES = 1000
+"""Most model names written into a pattern; thousands would exceed the size that a pattern may have."""
+
+MAX_UNORDERED_MEMBERS = 3
+"""Most keys of a nested object whose every order is spelled out in the grammar without an order."""
+
+SPACE = r"[ \t]*"
+_PLAIN = r'[^"\\\x00-\x1f]'
+_ESCAPE = (
+    r'\\(?:["\\/bfnrt]|u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD](?:[0-7][0-9a-fA-F]{2}'
+    r"|[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})))"
+)
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+_SMALL = r"[eE]-(?:0[1-9]|[1-9][0-9]?)"
+CONFIDENCE = (
+    rf"0(?:\.[0-9]+)?|1(?:{_SMALL}|\.(?:0+(?:[1-9][0-9]*{_SMALL}|{_SMALL})?|[1-9][0-9]*{_SMALL}))?"
+    rf"|[2-9](?:\.[0-9]+)?{_SMALL}"
+)
+"""Every spelling of 0 to 1 that programs print, ``5e-05`` included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """The patterns of one contract and the key orders seen.
+
+    Attributes:
+        unscored: Matches a valid record of the train split by one of ``models``; None where none can be written.
+        captures: One pattern a key order, with a named group for each field that is read.
+        unordered: The grammar for any key order, or None where the fields seen do not allow one.
+        models: The names of valid records seen while learning.
+    """
+
+    unscored: str | None
+    captures: tuple[str, ...]
+    unordered: Unordered | None
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unordered:
+    """Accepts the same keys in any order.
+
+    A line without a backslash that matches ``pattern`` has as many members as there are ``markers``, each of them a
+    known one; no text in it can hold a marker, since that would take a quote. So a line that also holds every marker
+    has each key exactly once.
+    """
+
+    pattern: str
+    markers: tuple[str, ...]
+
+
+def alternation(texts: Iterable[str]) -> str:
+    """Return a pattern for exactly these texts, factored so that each next character decides.
+
+    >>> alternation(["train", "test", "validation"])
+    '(?:t(?:est|rain)|validation)'
+    >>> alternation(["4", "5"])
+    '[45]'
+    """
+    by_first: dict[str, list[str]] = {}
+    for text in sorted(set(texts)):
+        by_first.setdefault(text[:1], []).append(text[1:])
+    if len(by_first) > 1 and all(rests == [""] for rests in by_first.values()) and "" not in by_first:
+        return f"[{''.join(re.escape(first) for first in by_first)}]"
+    branches = []
+    for first, rests in by_first.items():
+        branches.append(re.escape(first) + (alternation(rests) if first and rests != [""] else ""))
+    branches.sort(key=lambda branch: branch == "")  # the empty branch last: the longest text wins
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+def spellings(text: str) -> set[str]:
+    """Return a text between quotes as JSON writers spell it: as it is, or in ASCII."""
+    return {json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]}
+
+
+def learn(sample: Iterable[bytes], contract: Contract) -> Grammar:
+    """Learn the key orders and model names of valid sample lines and compile the grammar."""
+    shapes: Counter[Shape] = Counter()
+    models = set()
+    for raw in sample:
+        record = read_line(raw, contract)
+        if isinstance(record, Record):
+            models.add(record.model)
+            shape = shape_of(raw, contract)
+            if shape is not None:
+                shapes[shape] += 1
+    merged = merge_empty_predictions(shapes)
+    return compile_grammar(merged, sorted(models), contract)
+
+
+Shape = tuple[tuple[str, Any], ...]
+"""An object's keys in order, each with ``_SCALAR``, a nested shape, a ``_List``, or None for a null prediction."""
+
+_SCALAR = "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """An array whose elements all look alike."""
+
+    element: Any
+
+
+class _UnlearnableError(Exception):
+    """The line holds something that no pattern of this module describes."""
+
+
+def shape_of(raw: bytes, contract: Contract) -> Shape | None:
+    """Return the shape of a line that the exact reader accepted, or None where no pattern could describe it."""
+    pairs = json.loads(raw.decode("utf-8"), object_pairs_hook=tuple)
+    try:
+        shape: Shape = _shape(pairs, "", contract.fields.prediction)
+    except _UnlearnableError:
+        return None
+    return shape
+
+
+def _shape(value: Any, path: str, prediction: str) -> Any:
+    if isinstance(value, tuple):
+        return tuple((key, _shape(member, f"{path}.{key}" if path else key, prediction)) for key, member in value)
+    if isinstance(value, list):
+        elements = [_shape(element, f"{path}[]", prediction) for element in value] or [_SCALAR]
+        if any(element != elements[0] for element in elements):
+            raise _UnlearnableError
+        return _List(elements[0])
+    return None if value is None and path == prediction else _SCALAR
+
+
+def merge_empty_predictions(shapes: Counter[Shape]) -> list[Shape]:
+    """Order shapes by how often they were seen; one with a null prediction joins one that is alike but for it."""
+    ordered = [shape for shape, _ in sorted(shapes.items(), key=lambda item: (-item[1], repr(item[0])))]
+    full = [shape for shape in ordered if not _has_gap(shape)]
+    gaps = [shape for shape in ordered if _has_gap(shape)]
+    return full + [gap for gap in gaps if not any(_fits(gap, shape) for shape in full)]
+
+
+def _has_gap(shape: Any) -> bool:
+    return isinstance(shape, tuple) and any(member is None or _has_gap(member) for _, member in shape)
+
+
+def _fits(gap: Any, shape: Any) -> bool:
+    if gap is None or gap == shape:
+        return True
+    if not (isinstance(gap, tuple) and isinstance(shape, tuple) and len(gap) == len(shape)):
+        return False
+    return all(a == b and _fits(x, y) for (a, x), (b, y) in zip(gap, shape, strict=True))
+
+
+def compile_grammar(shapes: Sequence[Shape], models: Sequence[str], contract: Contract) -> Grammar:
+    """Write the patterns for these shapes."""
+    ordered = shapes if len(shapes) <= MAX_SHAPES else ()
+    captures = tuple(_line(_Writer(contract).object(shape, "")) for shape in ordered)
+    unscored = None
+    if ordered and models and len(models) <= MAX_NAMES:
+        train = _Writer(contract, capture=False, split=SPLITS[0], models=models)
+        branches = [train.object(shape, "") for shape in ordered]
+        unscored = _line(branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")
+    unordered = next((found for shape in shapes if (found := _unordered(shape, contract))), None)
+    return Grammar(unscored, captures, unordered, tuple(models))
+
+
+def _line(pattern: str) -> str:
+    return f"^{SPACE}{pattern}{SPACE}$"
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes the pattern of a shape.
+
+    Attributes:
+        contract: What the fields must hold.
+        capture: Whether each field that is read gets a named group.
+        split: The one split whose records are accepted, with the keys that derive it; None for all, keys unread.
+        models: The only model names that are accepted; none for any name.
+        any_order: Whether keys may stand in any order; then no text may hold an escape and no key a space after it.
+    """
+
+    contract: Contract
+    capture: bool = True
+    split: str | None = None
+    models: Sequence[str] = ()
+    any_order: bool = False
+
+    def object(self, shape: Shape, path: str) -> str:
+        """Write an object with its members in the order of the shape, or in every order."""
+        members = [self.member(key, member, path) for key, member in shape]
+        orders = [members]
+        if self.any_order:
+            if len(members) > MAX_UNORDERED_MEMBERS:
+                raise _UnlearnableError
+            orders = [list(order) for order in permutations(members)]
+        bodies = [f"{SPACE},{SPACE}".join(order) for order in orders]
+        body = bodies[0] if len(bodies) == 1 else f"(?:{'|'.join(bodies)})"
+        return rf"\{{{SPACE}{body}{SPACE}\}}"
+
+    def member(self, key: str, shape: Any, path: str) -> str:
+        """Write one key and its value."""
+        here = f"{path}.{key}" if path else key
+        colon = ":" if self.any_order else f"{SPACE}:"
+        return f'"{alternation(spellings(key))}"{colon}{SPACE}{self.value(shape, here)}'
+
+    def value(self, shape: Any, path: str) -> str:
+        """Write the value at a path: what the contract asks for there, or anything of that shape."""
+        if path == self.contract.fields.prediction:
+            return f"(?:null|{self.object(shape or self._usual_prediction(), path)})"
+        if (role := self.role(path)) is not None:
+            return role
+        if isinstance(shape, tuple):
+            return self.object(shape, path)
+        if isinstance(shape, _List):
+            element = self.value(shape.element, f"{path}[]")
+            return rf"\[{SPACE}(?:{element}(?:{SPACE},{SPACE}{element})*{SPACE})?\]"
+        return f'(?:"{self._text()}"|{_NUMBER}|true|false|null)'
+
+    def role(self, path: str) -> str | None:
+        """Write the value of one of the contract's fields, or return None for any other path."""
+        fields = self.contract.fields
+        if path == fields.model:
+            names = {spelling for name in self.models for spelling in spellings(name)}
+            return f'"{self._group("model", alternation(names) if names else self._text())}"'
+        if path == fields.subject:
+            return f'"{self._group("subject", self._subject())}"'
+        if path == fields.split:
+            return f'"{self._group("split", self.split or alternation(SPLITS))}"'
+        if path == fields.confidence:
+            return self._group("confidence", CONFIDENCE)
+        if path in (fields.truth, fields.predicted):
+            labels = alternation(str(label) for label in self.contract.labels)
+            return self._group("truth" if path == fields.truth else "predicted", labels)
+        return None
+
+    def _group(self, name: str, pattern: str) -> str:
+        return f"(?P<{name}>{pattern})" if self.capture else f"(?:{pattern})"
+
+    def _text(self) -> str:
+        return f"{_PLAIN}*" if self.any_order else f"(?:{_PLAIN}|{_ESCAPE})*"
+
+    def _subject(self) -> str:
+        if self.split is None:
+            return "[0-9a-f]{16}"
+        first = [f"{byte:02x}" for byte in self.contract.split_rule.bytes_of(self.split)]
+        return f"{alternation(first)}[0-9a-f]{{14}}"
+
+    def _usual_prediction(self) -> Shape:
+        fields = self.contract.fields
+        return tuple((path.rpartition(".")[2], _SCALAR) for path in (fields.predicted, fields.confidence))
+
+
+def _unordered(shape: Shape, contract: Contract) -> Unordered | None:
+    """Write the grammar without an order for the keys of one shape, where that is sound."""
+    top = {key for key, _ in shape}
+    nested = {key for _, member in shape for key in _keys_below(member)}
+    if _has_gap(shape) or top & nested or any(len(spellings(key)) > 1 or "\\" in key for key in top | nested):
+        return None
+    writer = _Writer(contract, capture=False, any_order=True)
+    try:
+        members = [writer.member(key, member, "") for key, member in sorted(shape, key=lambda pair: pair[0])]
+    except _UnlearnableError:
+        return None
+    one = f"(?:{'|'.join(members)})"
+    pattern = rf"\{{{SPACE}{one}(?:{SPACE},{SPACE}{one}){{{len(shape) - 1}}}{SPACE}\}}"
+    return Unordered(_line(pattern), tuple(f'"{key}":' for key in sorted(top)))
+
+
+def _keys_below(member: Any) -> set[str]:
+    if isinstance(member, _List):
+        return _keys_below(member.element)
+    if not isinstance(member, tuple):
+        return set()
+    return {key for key, _ in member} | {key for _, inner in member for key in _keys_below(inner)}

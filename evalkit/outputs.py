@@ -1,0 +1,88 @@
+"""Where a command writes: checked before the work starts, written only after it is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalkit.errors import Refusal, Violation
+from evalkit.files import check_file_target, check_folder_target
+from evalkit.source import Source
+
+STANDARD_OUTPUT = "-"
+
+TABLES = ("candidates", "per_class", "confusion", "bins", "curve", "measurements")
+"""The tables of a results folder."""
+
+RESULT_FILES = frozenset({"report.json", *(f"{name}.parquet" for name in TABLES)})
+"""The files that a results folder consists of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The targets of one run.
+
+    Attributes:
+        json: The report's path; ``-`` for standard output; None for none.
+        out: The results folder, or None.
+    """
+
+    json: str | None
+    out: str | None
+
+    @property
+    def json_to_stdout(self) -> bool:
+        """Whether the report itself goes to standard output."""
+        return self.json == STANDARD_OUTPUT
+
+    @property
+    def json_path(self) -> Path | None:
+        """The file to write the report to."""
+        return None if self.json is None or self.json_to_stdout else Path(self.json)
+
+    @property
+    def out_path(self) -> Path | None:
+        """The folder to write the tables to."""
+        return None if self.out is None else Path(self.out)
+
+
+def check_outputs(outputs: Outputs, sources: Iterable[Source]) -> None:
+    """Refuse targets that cannot be written, or that would destroy an input or each other.
+
+    Args:
+        outputs: The targets.
+        sources: The inputs.
+
+    Raises:
+        Refusal: Some target is not usable.
+    """
+    inputs = {(source.identity.device, source.identity.inode): source for source in sources if source.identity}
+    if (path := outputs.json_path) is not None:
+        if path.exists() and (found := _place(path)) in inputs:
+            raise _refused(path, f"is the input {inputs[found].label}; name another file")
+        check_file_target(path)
+    if (folder := outputs.out_path) is not None:
+        for source in inputs.values():
+            if folder.resolve() in Path(source.name).resolve().parents:
+                raise _refused(folder, f"holds the input {source.label}; name another folder")
+        check_folder_target(folder, RESULT_FILES)
+        if path is not None:
+            _check_apart(path.resolve(), folder.resolve())
+
+
+def _check_apart(path: Path, folder: Path) -> None:
+    # The folder is replaced whole. Its own report.json has the same bytes, so writing that twice does no harm.
+    inside = folder in path.parents and path != folder / "report.json"
+    if inside or path == folder or path in folder.parents:
+        raise _refused(path, f"clashes with the results folder {folder}; name a file outside it")
+
+
+def _place(path: Path) -> tuple[int, int]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
+def _refused(path: Path, message: str) -> Refusal:
+    return Refusal.of(Violation("output-unusable", message, str(path)))

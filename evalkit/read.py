@@ -1,0 +1,213 @@
+"""Read a dump strictly: every line certified or read exactly, every broken rule counted, nothing lost on the way.
+
+``read`` maps partitions to parts, puts the parts together again in the order of the input, and only then speaks of
+contributors, since one may stand in any two files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate, groupby
+from operator import attrgetter
+
+import polars as pl
+
+from evalkit.contract import SPLITS, Contract
+from evalkit.engine import WORKERS, gather
+from evalkit.errors import Ledger, Refusal, Violation
+from evalkit.partition import Inputs, Partition
+from evalkit.rows import read_rows
+from evalkit.source import Evidence
+from evalkit.splits import APPEARANCE, is_reproducible, leak_ledger, leaks, mismatch_ledger
+from evalkit.tally import merge
+
+COMPACT_ROWS = 4_000_000
+"""Rows of outcomes from which on equal ones are merged."""
+
+OUTCOME = ["model", "split", "truth", "predicted", "confidence"]
+"""The key columns of an outcome."""
+
+Progress = Callable[[int, int], None]
+"""Called with the stored bytes and the records of each partition that was read."""
+
+Place = tuple[int, int]
+"""A partition's source and its number in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was read from one partition; lines count from 0 in it."""
+
+    place: Place
+    stored: int
+    lines: int
+    records: int
+    models: frozenset[str]
+    outcomes: pl.DataFrame
+    mismatches: pl.DataFrame
+    ledger: Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """What was read from all sources.
+
+    Attributes:
+        evidence: What each source was.
+        models: The model names of all records, train included, sorted.
+        outcomes: The tally of validation and test records: the key columns ``OUTCOME`` and their number ``n``.
+        warnings: What the caller should know though nothing is refused.
+    """
+
+    evidence: tuple[Evidence, ...]
+    models: tuple[str, ...]
+    outcomes: pl.DataFrame
+    warnings: tuple[str, ...]
+
+
+def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None) -> Dump:
+    """Read all sources.
+
+    Raises:
+        Refusal: A record is malformed; or, where none is, a contributor is in more than one split or a split is not
+            the one that the key derives; or there are no records at all.
+    """
+    outcomes = _Outcomes()
+    parts: list[Part] = []
+    for part in gather(partial(read_part, contract=contract), inputs.partitions(), workers):
+        outcomes.add(part.outcomes)
+        parts.append(replace(part, outcomes=_NOTHING))
+        if progress is not None:
+            progress(part.stored, part.records)
+    parts.sort(key=attrgetter("place"))
+    names = [source.label for source in inputs.sources]
+    starts = _first_lines(parts)
+    ledger = sum((_placed(part.ledger, part.place, starts, names) for part in parts), Ledger())
+    if ledger.lines:
+        raise Refusal.from_ledger(ledger)
+    _assert_contributor_held_out(inputs, contract, parts, starts, workers)
+    return _dump(inputs, parts, names, outcomes.tally())
+
+
+def read_part(partition: Partition, contract: Contract) -> Part:
+    """Read one partition down to what the whole run needs of it."""
+    rows = read_rows(partition.load(), contract)
+    labels = pl.Enum([str(label) for label in contract.labels])
+    outcomes = rows.table.filter(pl.col("split") != SPLITS[0]).select(
+        pl.col("model").cast(pl.Categorical),
+        pl.col("split").cast(pl.Enum(SPLITS)),
+        pl.col("truth", "predicted").cast(labels),
+        "confidence",
+        n=pl.lit(1, pl.Int64),
+    )
+    mismatches = rows.table.filter(~is_reproducible(contract.split_rule)).select("line", "subject", "split")
+    return Part(
+        (partition.source, partition.number),
+        partition.stored,
+        rows.lines,
+        rows.records,
+        rows.models,
+        outcomes,
+        mismatches,
+        rows.ledger,
+    )
+
+
+class _Outcomes:
+    """Collects outcomes; equal ones are merged whenever their number has doubled, so repeats cost no memory."""
+
+    def __init__(self) -> None:
+        self._frames: list[pl.DataFrame] = []
+        self._rows = 0
+        self._limit = COMPACT_ROWS
+
+    def add(self, outcomes: pl.DataFrame) -> None:
+        self._frames.append(outcomes)
+        self._rows += outcomes.height
+        if self._rows > self._limit:
+            self._frames = [self.tally()]
+            self._rows = self._frames[0].height
+            self._limit = max(COMPACT_ROWS, 2 * self._rows)
+
+    def tally(self) -> pl.DataFrame:
+        return merge(self._frames, OUTCOME)
+
+
+def _first_lines(parts: Sequence[Part]) -> dict[Place, int]:
+    """Return the line number of each partition's first line, counted from 1 in its source."""
+    starts: dict[Place, int] = {}
+    for _, group in groupby(parts, key=lambda part: part.place[0]):
+        members = list(group)
+        firsts = accumulate((part.lines for part in members), initial=1)
+        starts.update(zip((part.place for part in members), firsts, strict=False))
+    return starts
+
+
+def _placed(ledger: Ledger, place: Place, starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
+    """Give violations their file and their line in it."""
+
+    def put(violation: Violation) -> Violation:
+        line = violation.line or 0
+        return replace(violation, file=names[place[0]], line=starts[place] + line)
+
+    return replace(ledger, shown=tuple(put(violation) for violation in ledger.shown))
+
+
+def _appearances(found: pl.DataFrame, place: Place, starts: Mapping[Place, int]) -> pl.DataFrame:
+    columns = found.select("subject", "split", source=pl.lit(place[0]), line=pl.col("line") + starts[place])
+    return columns.select(pl.col(name).cast(dtype) for name, dtype in APPEARANCE.items())
+
+
+def _assert_contributor_held_out(
+    inputs: Inputs, contract: Contract, parts: Sequence[Part], starts: Mapping[Place, int], workers: int
+) -> None:
+    """Refuse leaks and splits that cannot be re-derived, over all files and models together.
+
+    Every leak has a record whose split is not the one that its key derives. So where all splits are derived nothing
+    can leak; else the keys in question are looked up in a second reading.
+    """
+    mismatches = pl.concat([_appearances(part.mismatches, part.place, starts) for part in parts] or [_NO_APPEARANCE])
+    if mismatches.is_empty():
+        return
+    subjects = mismatches.select("subject").unique()
+    task = partial(_find_subjects, contract=contract, subjects=subjects, starts=starts)
+    leaking = leaks(pl.concat(gather(task, inputs.partitions(), workers)))
+    names = [source.label for source in inputs.sources]
+    raise Refusal.from_ledger(leak_ledger(leaking, names) + mismatch_ledger(mismatches, names, contract.split_rule))
+
+
+def _find_subjects(
+    partition: Partition, contract: Contract, subjects: pl.DataFrame, starts: Mapping[Place, int]
+) -> pl.DataFrame:
+    rows = read_rows(partition.load(), contract, every=True)
+    found = rows.table.join(subjects, on="subject", how="semi")
+    return _appearances(found, (partition.source, partition.number), starts)
+
+
+def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes: pl.DataFrame) -> Dump:
+    digests = inputs.digests()
+    records = [0] * len(names)
+    for part in parts:
+        records[part.place[0]] += part.records
+    if not any(records):
+        raise Refusal.of(*(Violation("no-records", "holds no records", name) for name in names))
+    evidence = tuple(
+        Evidence(name, size, sha256, count) for name, (size, sha256), count in zip(names, digests, records, strict=True)
+    )
+    models = sorted(frozenset[str]().union(*(part.models for part in parts)))
+    return Dump(evidence, tuple(models), outcomes, tuple(_warnings(evidence)))
+
+
+def _warnings(evidence: Sequence[Evidence]) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for item in evidence:
+        if item.records == 0:
+            yield f"{item.name}: holds no records"
+        elif seen.setdefault(item.sha256, item.name) != item.name:
+            yield f"{item.name}: has the same content as {seen[item.sha256]}, so its records count twice"
+
+
+_NO_APPEARANCE = pl.DataFrame(schema=APPEARANCE)
+_NOTHING = pl.DataFrame()

@@ -1,0 +1,102 @@
+"""Tidy Parquet: the numbers of a report, one row a thing, with the report's schema and digests in the metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from evalkit.exact import PLACES, Exact, Ratio, rounded
+from evalkit.metric import Measurement
+from evalkit.source import Evidence
+
+_DECIMAL = pl.Decimal(38, PLACES)
+
+STRATUM = {"stratum_field": pl.String(), "stratum": pl.String()}
+"""Null on rows over all records."""
+
+MEASUREMENT: dict[str, pl.DataType] = {
+    "report": pl.String(),
+    "model": pl.String(),
+    "split": pl.String(),
+    **STRATUM,
+    "label": pl.String(),
+    "bin": pl.Int16(),
+    "name": pl.String(),
+    "value": pl.Float64(),
+    "reason": pl.String(),
+    "numerator": _DECIMAL,
+    "denominator": _DECIMAL,
+    "sample_size": pl.Int64(),
+    "direction": pl.String(),
+    "limit": pl.Float64(),
+    "passed": pl.Boolean(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "level": pl.Float64(),
+    "method": pl.String(),
+}
+"""The columns of ``measurements.parquet``."""
+
+_KEYS = ["report", "model", "split", "stratum_field", "stratum", "label", "bin", "name"]
+
+
+def measurements(report: str, found: Iterable[Measurement]) -> pl.DataFrame:
+    """Return measurements as a table, sorted by its key columns."""
+    rows = [_row(report, one) for one in found]
+    return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
+
+
+def _row(report: str, one: Measurement) -> dict[str, Any]:
+    terms = _terms(one.value)
+    return {
+        "report": report,
+        "model": one.place.model,
+        "split": one.place.split,
+        "label": one.place.label,
+        "bin": one.place.bin,
+        "name": one.name,
+        "value": rounded(one.value),
+        "reason": one.reason,
+        "numerator": terms[0],
+        "denominator": terms[1],
+        "sample_size": one.sample_size,
+        "direction": one.direction,
+        "limit": rounded(one.limit),
+        "passed": one.passed,
+    }
+
+
+def _terms(value: Exact) -> tuple[Decimal | None, Decimal | None]:
+    """Return numerator and denominator where the value is one ratio of sums, or a count, which is one over 1."""
+    if isinstance(value, Ratio):
+        return Decimal(value.numerator), Decimal(value.denominator)
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return Decimal(value.numerator), Decimal(1)
+    return None, None
+
+
+def table(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Return rows as a table of these columns; what a row does not say is null."""
+    return pl.DataFrame(rows, schema=dict(schema), orient="row")
+
+
+def metadata(schema: str, evidence: Sequence[Evidence], *, synthetic: bool) -> dict[str, str]:
+    """Return what each Parquet file says of the report that it belongs to."""
+    found = [one._asdict() for one in evidence]
+    return {
+        "evalkit.schema": schema,
+        "evalkit.evidence": json.dumps(found, ensure_ascii=False),
+        "evalkit.synthetic": json.dumps(synthetic),
+    }
+
+
+def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], notes: Mapping[str, str]) -> None:
+    """Write each table as ``NAME.parquet`` into a folder."""
+    for name, frame in tables.items():
+        frame.write_parquet(folder / f"{name}.parquet", metadata=dict(notes))

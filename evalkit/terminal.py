@@ -1,0 +1,101 @@
+"""What a person sees: the table of candidates, the verdict line, a refusal. Builds it; printing is the CLI's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from evalkit.errors import Refusal
+from evalkit.families.selective.result import Report
+from evalkit.gates import GateResult
+
+_REASONS = {
+    "no-validation-records": "no validation records",
+    "no-test-records": "no test records",
+    "no-cut-clears-floor": "no cut clears the floor",
+    "nothing-accepted": "nothing accepted on test",
+}
+
+
+def printable(text: str) -> str:
+    r"""Return a text that can do no harm to a terminal: what is not printable becomes an escape.
+
+    >>> printable("a\x1b[31mb")
+    'a\\u001b[31mb'
+    """
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
+
+
+def refusal_text(refusal: Refusal) -> str:
+    """Word a refusal for standard error."""
+    broken = sum(refusal.counts.values())
+    what = "1 rule is" if broken == 1 else f"{broken:,} rules are"
+    head = f"refused: {what} broken; nothing was scored, nothing was written"
+    return "\n".join([head, *(f"  {printable(line)}" for line in str(refusal).splitlines())])
+
+
+def report_view(report: Report) -> Group:
+    """Build the view of a report: table, excluded classes, verdict."""
+    parts: list[Table | Text] = [_table(report)]
+    parts += [Text(line) for line in _notes(report)]
+    parts.append(_verdict(report))
+    return Group(*parts)
+
+
+def _table(report: Report) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("candidate", overflow="fold", min_width=12)
+    table.add_column("threshold", justify="right")
+    table.add_column("coverage", justify="right")
+    for name in ("precision", "macro-F1", "ECE"):
+        table.add_column(name, no_wrap=True)
+    for one in report.candidates:
+        gates = (one.gates[name] for name in ("precisionAtCoverage", "macroF1", "ece"))
+        model = Text(printable(one.model), style="bold" if one.model == report.recommended else "")
+        table.add_row(model, _number(one.threshold), _number(one.coverage), *(_gate(gate) for gate in gates))
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _gate(result: GateResult) -> Text:
+    if result.value is None:
+        return Text("– not measured", style="red")
+    word, style = ("✓ pass", "green") if result.passed else ("✗ fail", "red")
+    return Text.assemble(f"{_distinct(result.value, result.limit)} ", (word, style))
+
+
+def _distinct(value: float, limit: float) -> str:
+    """Write a value with as many decimals as tell it from the limit, four at least."""
+    for places in range(4, 18):
+        text = f"{value:.{places}f}"
+        if value == limit or float(text) != limit:
+            return text
+    return repr(value)
+
+
+def _notes(report: Report) -> Iterator[str]:
+    for one in report.candidates:
+        if one.reason:
+            yield f"{printable(one.model)}: blocked, {_REASONS[one.reason]}"
+        if one.excluded_classes:
+            labels = ", ".join(str(label) for label in one.excluded_classes)
+            yield f"{printable(one.model)}: excluded classes {labels} (every record abstained)"
+    records = sum(one.records for one in report.evidence)
+    sources = "1 file" if len(report.evidence) == 1 else f"{len(report.evidence):,} files"
+    yield f"{records:,} records in {sources}; coverage floor {report.min_coverage:g}"
+    if report.synthetic:
+        yield "synthetic: these records are invented and say nothing about a real model"
+
+
+def _verdict(report: Report) -> Text:
+    passing = sum(candidate.passed for candidate in report.candidates)
+    of = f"{passing} of {len(report.candidates)} candidates {'passes' if passing == 1 else 'pass'} all gates"
+    if report.recommended is None:
+        return Text.assemble(("BLOCKED", "bold red"), f": {of}")
+    return Text.assemble(("GO", "bold green"), f": {printable(report.recommended)} is recommended; {of}")
