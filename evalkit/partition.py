@@ -177,12 +177,12 @@ class Inputs:
         if source.identity is not None:
             return stack.enter_context(open_same(source.name, source.identity))
         name, own = (0, False) if source.name == STANDARD_INPUT else (source.name, True)
-        return stack.enter_context(open(name, "rb", buffering=0, closefd=own))  # noqa: SIM115
+        return stack.enter_context(open(name, "rb", buffering=0, closefd=own))
 
     def _spool(self, index: int, source: Source) -> IO[bytes] | None:
         if source.identity is not None or index in self._digests:
             return None
-        self._spools[index] = self._stack.enter_context(tempfile.TemporaryFile())
+        self._spools[index] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         return self._spools[index]
 
     def _digest_files(self) -> None:

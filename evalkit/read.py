@@ -88,7 +88,7 @@ def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress
     if ledger.lines:
         raise Refusal.from_ledger(ledger)
     _assert_contributor_held_out(inputs, contract, parts, starts, workers)
-    return _dump(inputs, parts, names, outcomes.tally())
+    return _dump(inputs, parts, names, outcomes)
 
 
 def read_part(partition: Partition, contract: Contract) -> Part:
@@ -168,7 +168,7 @@ def _assert_contributor_held_out(
     Every leak has a record whose split is not the one that its key derives. So where all splits are derived nothing
     can leak; else the keys in question are looked up in a second reading.
     """
-    mismatches = pl.concat([_appearances(part.mismatches, part.place, starts) for part in parts] or [_NO_APPEARANCE])
+    mismatches = pl.concat([_appearances(part.mismatches, part.place, starts) for part in parts] + [_NO_APPEARANCE])
     if mismatches.is_empty():
         return
     subjects = mismatches.select("subject").unique()
@@ -186,7 +186,7 @@ def _find_subjects(
     return _appearances(found, (partition.source, partition.number), starts)
 
 
-def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes: pl.DataFrame) -> Dump:
+def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes: _Outcomes) -> Dump:
     digests = inputs.digests()
     records = [0] * len(names)
     for part in parts:
@@ -197,7 +197,7 @@ def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes:
         Evidence(name, size, sha256, count) for name, (size, sha256), count in zip(names, digests, records, strict=True)
     )
     models = sorted(frozenset[str]().union(*(part.models for part in parts)))
-    return Dump(evidence, tuple(models), outcomes, tuple(_warnings(evidence)))
+    return Dump(evidence, tuple(models), outcomes.tally(), tuple(_warnings(evidence)))
 
 
 def _warnings(evidence: Sequence[Evidence]) -> Iterator[str]:

@@ -1,0 +1,119 @@
+"""The laws: the same records give the same bytes, the fast path is a proven subset, and the definitions hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import oracle
+import pytest
+import strategies
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evalkit.contract import BRISTOL
+from evalkit.errors import Refusal
+from evalkit.exact import unit_fraction
+from evalkit.families.selective.compare import compare_inputs
+from evalkit.families.selective.result import Report
+from evalkit.partition import Inputs
+from evalkit.reader import Record, read_line
+from evalkit.rows import Rows, read_rows
+from evalkit.source import resolve
+
+LAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+
+
+def judged(folder: Path, texts: list[bytes], floor: str, *, size: int = 31 * 2**20, workers: int = 2) -> Report:
+    """Judge texts, one file each."""
+    paths = []
+    for number, text in enumerate(texts):
+        path = folder / f"{number}.jsonl"
+        path.write_bytes(text)
+        paths.append(str(path))
+    with Inputs(resolve(paths), size) as inputs:
+        return compare_inputs(inputs, unit_fraction(floor, "min-coverage"), BRISTOL, workers=workers)
+
+
+def numbers(report: Report) -> dict[str, Any]:
+    """Return all of a report but what was read from where."""
+    return {key: value for key, value in report.to_dict().items() if key != "evidence"}
+
+
+def dump(records: list[dict[str, Any]]) -> bytes:
+    """Write records one a line."""
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
+
+
+@settings(LAW, max_examples=1000)
+@given(records=strategies.records(), floor=strategies.floors())
+def test_equal_to_the_naive_oracle(records: list[dict[str, Any]], floor: str, tmp_path: Path) -> None:
+    """Every number of the report is the one that the definitions give in exact arithmetic, to the last bit."""
+    if not records:
+        with pytest.raises(Refusal, match="no-records"):
+            judged(tmp_path, [b""], floor)
+        return
+    report = numbers(judged(tmp_path, [dump(records)], floor))
+    expected = oracle.judge(records, floor)
+    assert {key: report[key] for key in expected} == expected
+    assert [list(one) for one in report["candidates"]] == [list(one) for one in expected["candidates"]]
+
+
+@settings(LAW, max_examples=150)
+@given(data=st.data(), records=strategies.records().filter(bool), floor=strategies.floors())
+def test_same_records_same_bytes(
+    data: st.DataObject, records: list[dict[str, Any]], floor: str, tmp_path: Path
+) -> None:
+    """Row order, spelling, split into files, partition size and workers never show in the report or the tables."""
+    first = judged(tmp_path, [dump(records)], floor)
+    lines = [data.draw(strategies.spellings(record)).encode() + b"\n" for record in data.draw(st.permutations(records))]
+    cut = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=3)))
+    texts = [b"".join(lines[a:b]) for a, b in zip([0, *cut], [*cut, len(lines)], strict=True)]
+    size, workers = data.draw(st.sampled_from([1000, 4000, 2**20])), data.draw(st.integers(1, 4))
+    second = judged(tmp_path, texts, floor, size=size, workers=workers)
+    assert numbers(second) == numbers(first)
+    for name, table in first.tables().items():
+        assert table.equals(second.tables()[name]), name
+
+
+def exact(data: bytes) -> tuple[dict[int, Record], dict[int, tuple[str, ...]]]:
+    """Read every line exactly: records and rules broken, by line."""
+    records, broken = {}, {}
+    for number, raw in enumerate(data.split(b"\n")):
+        found = read_line(raw, BRISTOL)
+        if isinstance(found, Record):
+            records[number] = found
+        elif found is not None:
+            broken[number] = tuple(violation.rule for violation in found)
+    return records, broken
+
+
+def row_records(rows: Rows) -> dict[int, Record]:
+    """Return the table of rows as records by line."""
+    found = {}
+    for line, model, subject, split, truth, predicted, confidence in rows.table.iter_rows():
+        label = None if predicted is None else int(predicted)
+        found[line] = Record(model, subject, split, int(truth), label, confidence)
+    return found
+
+
+@settings(LAW, max_examples=1000)
+@given(data=st.data(), records=strategies.records().filter(bool))
+def test_the_fast_path_is_a_subset_of_the_exact_reader(data: st.DataObject, records: list[dict[str, Any]]) -> None:
+    """Whatever lines come, damaged or oddly spelled, the rows and the refusals are those of the exact reader."""
+    lines = [json.dumps(record, separators=(",", ":")) for record in records]
+    for place in data.draw(st.lists(st.integers(0, len(lines) - 1), max_size=6)):
+        text = data.draw(strategies.spellings(records[place]))
+        lines[place] = data.draw(strategies.mutated(text)) if data.draw(st.booleans()) else text
+    raw = "\n".join(lines).encode("utf-8", "surrogatepass")
+    expected, broken = exact(raw)
+    rows = read_rows(raw, BRISTOL, every=True)
+    assert row_records(rows) == expected
+    assert (rows.records, rows.ledger.lines) == (len(expected), len(broken))
+    scored = read_rows(raw, BRISTOL)
+    kept = row_records(scored)
+    assert {line: record for line, record in expected.items() if record.split != "train"}.items() <= kept.items()
+    assert kept.items() <= expected.items()
+    assert scored.models == {record.model for record in expected.values()}
+    assert (scored.records, scored.ledger) == (rows.records, rows.ledger)
