@@ -30,7 +30,7 @@ check: $(READY) ## lint, types, layers, docs up to date, tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python docs/generate.py --check
-	$(BIN)/python -m pytest -n auto -q
+	@test -n "$(SKIP_TESTS)" || $(BIN)/python -m pytest -n auto -q
 
 bench: $(READY) ## measure compare against other tools, as ratios in one run
 	$(BIN)/python tests/benchmarks/run.py --memory
@@ -43,4 +43,4 @@ lock: ## resolve requirements.lock anew (needs uv)
 	  --no-annotate --no-emit-index-url --upgrade -o requirements.lock
 
 clean: ## remove what the targets made
-	rm -rf .venv .bench build dist .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .bench demo-results build dist .mypy_cache .ruff_cache .hypothesis

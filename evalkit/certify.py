@@ -60,9 +60,7 @@ def certify(data: bytes, grammar: Grammar, contract: Contract, *, every: bool = 
         polars.exceptions.ComputeError: The partition is not UTF-8.
     """
     lines = pl.scan_lines(data, name="text", row_index_name="line")
-    left = lines
-    if grammar.unscored is not None and not every:
-        left = left.filter(~_TEXT.str.contains(grammar.unscored))
+    left = lines if every else lines.filter(~_is_unscored(grammar))
     first, *others = grammar.captures or (None,)
     if first is not None:  # in the same pass as the filter
         left = left.with_columns(fields=_TEXT.str.extract_groups(first))
@@ -77,6 +75,21 @@ def certify(data: bytes, grammar: Grammar, contract: Contract, *, every: bool = 
     text = rest.filter(~_TEXT.str.contains(_BLANK))
     rows, odd = _read_unordered(text, grammar.unordered, contract)
     return Certified(count.item(), rest.height - text.height, pl.concat([*found, rows]), odd)
+
+
+def _is_unscored(grammar: Grammar) -> pl.Expr:
+    """Tell certified train records of known models, by the key orders seen or, where those are many, by none."""
+    if grammar.unscored is not None:
+        return _TEXT.str.contains(grammar.unscored)
+    if grammar.unordered is not None and grammar.unordered.unscored is not None:
+        return _has_each_key_once(grammar.unordered) & _TEXT.str.contains(grammar.unordered.unscored)
+    return pl.lit(value=False)
+
+
+def _has_each_key_once(unordered: Unordered) -> pl.Expr:
+    """Tell the lines in which a match of an unordered pattern is sound."""
+    markers = [_TEXT.str.contains(marker, literal=True) for marker in unordered.markers]
+    return reduce(and_, markers, ~_TEXT.str.contains("\\", literal=True))
 
 
 def _split(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -96,11 +109,7 @@ def _read_unordered(
     """Certify lines whatever the order of their keys, and parse those that passed."""
     if unordered is None or lines.is_empty():
         return pl.DataFrame(schema=ROW), lines
-    certified = reduce(
-        and_,
-        (_TEXT.str.contains(marker, literal=True) for marker in unordered.markers),
-        ~_TEXT.str.contains("\\", literal=True) & _TEXT.str.contains(unordered.pattern),
-    )
+    certified = _has_each_key_once(unordered) & _TEXT.str.contains(unordered.pattern)
     marked = lines.with_columns(certified=certified)
     good = marked.lazy().filter("certified").with_columns(record=_TEXT.str.json_decode(_json_type(contract)))
     fields = contract.fields

@@ -35,7 +35,7 @@ app = typer.Typer(
 )
 
 
-class _Terminated(BaseException):
+class _TerminatedError(BaseException):
     """SIGTERM arrived."""
 
 
@@ -49,12 +49,12 @@ def run() -> NoReturn:
 
 
 def _terminate(*_: object) -> NoReturn:
-    raise _Terminated
+    raise _TerminatedError
 
 
 @contextmanager
 def _exit_codes() -> Iterator[None]:
-    """Turn what ends a command into its exit code; every cleanup has run by then."""
+    """Turn what ends a command's work into its exit code; every cleanup has run by then."""
     try:
         yield
     except Refusal as refusal:
@@ -62,18 +62,25 @@ def _exit_codes() -> Iterator[None]:
 
         _fail(refusal_text(refusal), REFUSED)
     except KeyboardInterrupt:
-        _fail("interrupted; nothing was written", INTERRUPTED)
-    except _Terminated:
-        _fail("terminated; nothing was written", TERMINATED)
-    except BrokenPipeError:
-        # The reader of our output has left. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(FAILED) from None
+        _fail("interrupted", INTERRUPTED)
+    except _TerminatedError:
+        _fail("terminated", TERMINATED)
     except (OSError, MemoryError) as error:
-        _fail(f"failed, and not for the input: {error or 'out of memory'}; nothing was written", FAILED)
+        _fail(f"failed, and not for the input: {error or 'out of memory'}", FAILED)
     except Exception:  # noqa: BLE001 - the last resort, and it says that it is a bug
         traceback.print_exc()
-        _fail("this is a bug in evalkit; please report the lines above; nothing was written", FAILED)
+        _fail("this is a bug in evalkit; please report the lines above", FAILED)
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """Print; that the reader of standard output has left changes no verdict."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> NoReturn:
@@ -100,11 +107,11 @@ def main(
     """
 
 
-@app.command()
+@app.command(short_help="Judge candidates on a dump of selective predictions.")
 def compare(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILES...", help="JSON Lines, plain, .gz or .zst: files, patterns, - for stdin."),
+        typer.Argument(metavar="FILES", help="JSON Lines, plain, .gz or .zst: files, patterns, - for stdin."),
     ] = None,
     predictions: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="One more input; may be repeated.")
@@ -145,8 +152,8 @@ def compare(
     with _exit_codes():
         outputs = Outputs(json, out)
         report = _compare([*(files or ()), *(predictions or ())], min_coverage, outputs, synthetic, run_record, quiet)
-        if not quiet:
-            _show(report, outputs)
+        with _printing():
+            _show(report, outputs, quiet)
     raise typer.Exit(GO if report.verdict == "GO" else BLOCKED)
 
 
@@ -172,13 +179,14 @@ def _compare(
         report.write_tables(outputs.out_path)
     if outputs.json_path is not None:
         report.write_json(outputs.json_path)
-    if outputs.json_to_stdout:
-        sys.stdout.write(report.to_json())
-        sys.stdout.flush()
     return report
 
 
-def _show(report: Report, outputs: Outputs) -> None:
+def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
+    if outputs.json_to_stdout:
+        sys.stdout.write(report.to_json())
+    if quiet:
+        return
     from rich.console import Console
 
     from evalkit.terminal import printable, report_view

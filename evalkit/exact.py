@@ -113,10 +113,9 @@ def _finite(value: float | Decimal | Fraction) -> bool:
 
 
 def _hint(text: str) -> str:
-    number = text.removesuffix("%").strip().replace(",", ".")
-    if text.count(",") == 1 and _DECIMAL.fullmatch(number):
-        return f"; with a decimal point, write {number}"
-    if (_DECIMAL.fullmatch(number) and 1 < Fraction(number) <= 100) or text.endswith("%"):
-        share = Decimal(number) / 100 if _DECIMAL.fullmatch(number) else None
-        return f"; for {number} percent write {share.normalize():f}" if share is not None else ""
+    number = text.removesuffix("%").strip()
+    if number.count(",") == 1 and _DECIMAL.fullmatch(number.replace(",", ".")):
+        return f"; with a decimal point, write {number.replace(',', '.')}"
+    if (_DECIMAL.fullmatch(number) and 1 < Fraction(number) <= 100) or (number != text and number in ("0", "1")):
+        return f"; for {number} percent write {(Decimal(number) / 100).normalize():f}"
     return ", such as 0.5"

@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -66,13 +66,19 @@ class Grammar:
 class Unordered:
     """Accepts the same keys in any order.
 
-    A line without a backslash that matches ``pattern`` has as many members as there are ``markers``, each of them a
-    known one; no text in it can hold a marker, since that would take a quote. So a line that also holds every marker
-    has each key exactly once.
+    A line without a backslash that matches a pattern has as many members as there are markers, each of them a known
+    one; no text in it can hold a marker, since that would take a quote. So a line that also holds every marker has
+    each key exactly once.
+
+    Attributes:
+        markers: Each key with its quotes and its colon.
+        pattern: Matches any valid record that has each key once.
+        unscored: Matches those of the train split by one of the models seen; None where there are none or too many.
     """
 
-    pattern: str
     markers: tuple[str, ...]
+    pattern: str
+    unscored: str | None
 
 
 def alternation(texts: Iterable[str]) -> str:
@@ -177,12 +183,14 @@ def compile_grammar(shapes: Sequence[Shape], models: Sequence[str], contract: Co
     """Write the patterns for these shapes."""
     ordered = shapes if len(shapes) <= MAX_SHAPES else ()
     captures = tuple(_line(_Writer(contract).object(shape, "")) for shape in ordered)
-    unscored = None
-    if ordered and models and len(models) <= MAX_NAMES:
+    train = None
+    if models and len(models) <= MAX_NAMES:
         train = _Writer(contract, capture=False, split=SPLITS[0], models=models)
+    unscored = None
+    if ordered and train is not None:
         branches = [train.object(shape, "") for shape in ordered]
         unscored = _line(branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")
-    unordered = next((found for shape in shapes if (found := _unordered(shape, contract))), None)
+    unordered = next((found for shape in shapes if (found := _unordered(shape, contract, train))), None)
     return Grammar(unscored, captures, unordered, tuple(models))
 
 
@@ -273,7 +281,7 @@ class _Writer:
         return tuple((path.rpartition(".")[2], _SCALAR) for path in (fields.predicted, fields.confidence))
 
 
-def _unordered(shape: Shape, contract: Contract) -> Unordered | None:
+def _unordered(shape: Shape, contract: Contract, train: _Writer | None) -> Unordered | None:
     """Write the grammar without an order for the keys of one shape, where that is sound."""
     top = {key for key, _ in shape}
     nested = {key for _, member in shape for key in _keys_below(member)}
@@ -281,12 +289,18 @@ def _unordered(shape: Shape, contract: Contract) -> Unordered | None:
         return None
     writer = _Writer(contract, capture=False, any_order=True)
     try:
-        members = [writer.member(key, member, "") for key, member in sorted(shape, key=lambda pair: pair[0])]
+        pattern = _members_in_any_order(shape, writer)
     except _UnlearnableError:
         return None
+    unscored = None if train is None else _members_in_any_order(shape, replace(train, any_order=True))
+    return Unordered(tuple(f'"{key}":' for key in sorted(top)), pattern, unscored)
+
+
+def _members_in_any_order(shape: Shape, writer: _Writer) -> str:
+    """Write a pattern for as many members as the shape has, each any of them."""
+    members = [writer.member(key, member, "") for key, member in sorted(shape, key=lambda pair: pair[0])]
     one = f"(?:{'|'.join(members)})"
-    pattern = rf"\{{{SPACE}{one}(?:{SPACE},{SPACE}{one}){{{len(shape) - 1}}}{SPACE}\}}"
-    return Unordered(_line(pattern), tuple(f'"{key}":' for key in sorted(top)))
+    return _line(rf"\{{{SPACE}{one}(?:{SPACE},{SPACE}{one}){{{len(shape) - 1}}}{SPACE}\}}")
 
 
 def _keys_below(member: Any) -> set[str]:

@@ -69,13 +69,14 @@ def check_outputs(outputs: Outputs, sources: Iterable[Source]) -> None:
                 raise _refused(folder, f"holds the input {source.label}; name another folder")
         check_folder_target(folder, RESULT_FILES)
         if path is not None:
-            _check_apart(path.resolve(), folder.resolve())
+            _check_apart(path, folder)
 
 
 def _check_apart(path: Path, folder: Path) -> None:
     # The folder is replaced whole. Its own report.json has the same bytes, so writing that twice does no harm.
-    inside = folder in path.parents and path != folder / "report.json"
-    if inside or path == folder or path in folder.parents:
+    file, place = path.resolve(), folder.resolve()
+    inside = place in file.parents and file != place / "report.json"
+    if inside or file == place or file in place.parents:
         raise _refused(path, f"clashes with the results folder {folder}; name a file outside it")
 
 

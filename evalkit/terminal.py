@@ -12,6 +12,7 @@ from evalkit.errors import Refusal
 from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
 
+_HEADINGS = {"precisionAtCoverage": "precision", "macroF1": "macro-F1", "ece": "ECE"}
 _REASONS = {
     "no-validation-records": "no validation records",
     "no-test-records": "no test records",
@@ -32,8 +33,8 @@ def printable(text: str) -> str:
 def refusal_text(refusal: Refusal) -> str:
     """Word a refusal for standard error."""
     broken = sum(refusal.counts.values())
-    what = "1 rule is" if broken == 1 else f"{broken:,} rules are"
-    head = f"refused: {what} broken; nothing was scored, nothing was written"
+    what = "1 violation" if broken == 1 else f"{broken:,} violations"
+    head = f"refused: {what}; nothing was scored, nothing was written"
     return "\n".join([head, *(f"  {printable(line)}" for line in str(refusal).splitlines())])
 
 
@@ -50,10 +51,10 @@ def _table(report: Report) -> Table:
     table.add_column("candidate", overflow="fold", min_width=12)
     table.add_column("threshold", justify="right")
     table.add_column("coverage", justify="right")
-    for name in ("precision", "macro-F1", "ECE"):
-        table.add_column(name, no_wrap=True)
+    for heading in _HEADINGS.values():
+        table.add_column(heading, no_wrap=True)
     for one in report.candidates:
-        gates = (one.gates[name] for name in ("precisionAtCoverage", "macroF1", "ece"))
+        gates = (one.gates[name] for name in _HEADINGS)
         model = Text(printable(one.model), style="bold" if one.model == report.recommended else "")
         table.add_row(model, _number(one.threshold), _number(one.coverage), *(_gate(gate) for gate in gates))
     return table
@@ -87,8 +88,8 @@ def _notes(report: Report) -> Iterator[str]:
             labels = ", ".join(str(label) for label in one.excluded_classes)
             yield f"{printable(one.model)}: excluded classes {labels} (every record abstained)"
     records = sum(one.records for one in report.evidence)
-    sources = "1 file" if len(report.evidence) == 1 else f"{len(report.evidence):,} files"
-    yield f"{records:,} records in {sources}; coverage floor {report.min_coverage:g}"
+    inputs = "1 input" if len(report.evidence) == 1 else f"{len(report.evidence):,} inputs"
+    yield f"{records:,} records in {inputs}; coverage floor {report.min_coverage}"
     if report.synthetic:
         yield "synthetic: these records are invented and say nothing about a real model"
 

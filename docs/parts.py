@@ -1,0 +1,208 @@
+"""The generated parts of README and docs, each a function that returns Markdown."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import refusals
+import typer.main
+from shell import ROOT, environment, playground, replay, trimmed
+
+import evalkit
+from evalkit.cli import app
+from evalkit.contract import BRISTOL
+from evalkit.families.selective import metrics
+from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection
+from evalkit.families.selective.result import Report
+from evalkit.gates import GateResult
+from evalkit.metric import Metric
+from evalkit.report import camel
+from evalkit.source import Evidence
+
+WIDEST = 120
+"""Longest line of the README."""
+
+OVER = {"a split": metrics.SPLIT_METRICS, "a label": metrics.LABEL_METRICS, "a bin": metrics.BIN_METRICS}
+"""The metrics, by what they are measured over."""
+
+BETTER = {"higher": "higher", "lower": "lower", "none": "–"}
+
+OBJECTS: Mapping[str, tuple[str, type]] = {
+    "report": ("The report", Report),
+    "evidence": ("`evidence`, one a source", Evidence),
+    "candidate": ("`candidates`, one a model, sorted by name", Candidate),
+    "selection": ("`selection` of a candidate", Selection),
+    "optimism": ("`optimism` of a selection", Optimism),
+    "class": ("`perClass` of a candidate, by label", ClassRow),
+    "bin": ("`bins` of a candidate", BinRow),
+    "gate": ("`gates` of a candidate, by metric", GateResult),
+}
+"""The objects that a report is made of, and what they are called in ``names.toml``."""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def demo() -> str:
+    """Show what ``make demo`` prints once everything is installed."""
+    with playground() as folder:
+        done = subprocess.run(
+            [sys.executable, ROOT / "docs" / "demo.py"],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            check=True,
+        )
+    lines = trimmed(done.stdout).split("\n")
+    shown = (line if len(line) <= WIDEST else line[: WIDEST - 1] + "…" for line in lines)
+    return "\n".join(["```console", "$ make demo", *shown, "```"])
+
+
+def commands() -> str:
+    """Show the help of the program and of each command."""
+    group: Any = typer.main.get_command(app)
+    names = ["evalkit", *(f"evalkit {name}" for name in group.commands)]
+    return "\n\n".join(f"## {name}\n\n```console\n{replay(f'$ {name} --help')}\n```" for name in names)
+
+
+def refusal_table() -> str:
+    """List every rule with a real message and what to do."""
+    sections = []
+    for group in refusals.groups():
+        rows = ([f"`{one.rule}`", f"`{one.message}`", one.advice] for one in group.rules)
+        sections.append(f"## {group.title}\n\n{group.text}\n\n{table(['rule', 'message', 'what to do'], rows)}")
+    return "\n\n".join(sections)
+
+
+def metric_table() -> str:
+    """List all metrics by their declarations."""
+    head = ["metric", "over", "better", "range", "null when", "gate"]
+    return table(head, ([f"[`{one.name}`](#{_anchor(one)})", *_declared(one, over)] for one, over in _metrics()))
+
+
+def metric_sections() -> str:
+    """Define each metric, with its example."""
+    return "\n\n".join(_section(one) for one, _ in _metrics())
+
+
+def _metrics() -> Iterator[tuple[Metric, str]]:
+    for over, members in OVER.items():
+        for one in members:
+            yield one, over
+
+
+def _anchor(one: Metric) -> str:
+    return one.name.lower()
+
+
+def _declared(one: Metric, over: str) -> list[str]:
+    high = "∞" if one.high is None else str(one.high)
+    return [over, BETTER[one.direction], f"{one.low} to {high}", f"`{one.undefined}`", _gate(one)]
+
+
+def _gate(one: Metric) -> str:
+    if one not in metrics.GATED:
+        return "–"
+    return f"{'≥' if one.direction == 'higher' else '≤'} {BRISTOL.limits[one.name]}"
+
+
+def _section(one: Metric) -> str:
+    words, prompt, example = inspect.cleandoc(one.definition).partition(">>> ")
+    text = re.sub(r"\n(?!\n)(?<!\n\n)", " ", words.strip()).replace("``", "`")
+    used = sorted({name for name in ("Bin", "Counts") if name in example} | {one.function.__name__})
+    imports = [f">>> from evalkit.families.selective.metrics import {', '.join(used)}"]
+    if "Decimal(" in example:
+        imports.insert(0, ">>> from decimal import Decimal")
+    block = "\n".join(["```python", *imports, prompt + example.strip(), "```"])
+    return f"### {one.name}\n\n{text}\n\n{block}"
+
+
+def report_keys() -> str:
+    """List the keys of a report, object by object."""
+    names = _Names()
+    sections = []
+    for scope, (title, kind) in OBJECTS.items():
+        rows = ([f"`{camel(key)}`", _json_type(hint), names.meaning(scope, key)] for key, hint in _shown(kind))
+        sections.append(f"### {title}\n\n{table(['key', 'type', 'meaning'], rows)}")
+    return "\n\n".join(sections)
+
+
+def table_columns() -> str:
+    """List the columns of each table of a results folder."""
+    names = _Names()
+    found = evalkit.compare(ROOT / "data-fixtures" / "selective" / "go.jsonl", "0.5").tables()
+    sections = []
+    for name, frame in found.items():
+        rows = ([f"`{column}`", f"{kind}", names.meaning(name, column)] for column, kind in frame.schema.items())
+        sections.append(f"### {name}.parquet\n\n{table(['column', 'type', 'meaning'], rows)}")
+    return "\n\n".join(sections)
+
+
+class _Names:
+    """What keys and columns mean, from ``names.toml``: by scope, else the same everywhere."""
+
+    def __init__(self) -> None:
+        with (ROOT / "docs" / "names.toml").open("rb") as file:
+            self._known = tomllib.load(file)
+
+    def meaning(self, scope: str, name: str) -> str:
+        """Return the meaning of a name, or fail: a name without a meaning is not documented."""
+        found = self._known.get(scope, {}).get(name) or self._known["everywhere"].get(name)
+        if found is None:
+            raise SystemExit(f"docs/names.toml does not say what {name} means in {scope}")
+        return str(found)
+
+
+def _shown(kind: type) -> Iterator[tuple[str, Any]]:
+    hints = get_type_hints(kind)
+    if not is_dataclass(kind):
+        yield from hints.items()
+        return
+    for one in fields(kind):
+        if one.metadata.get("report", True):
+            yield one.name, hints[one.name]
+
+
+_PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", types.NoneType: "null"}
+
+
+def _json_type(hint: Any) -> str:
+    """Name the JSON type of an annotation."""
+    if hint in _PLAIN:
+        return _PLAIN[hint]
+    origin, members = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return " or ".join(_json_type(member) for member in members)
+    if origin is tuple:
+        return f"array of {_plural(_json_type(members[0]))}"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return "object" if members[1] is Any else f"object of {_plural(_json_type(members[1]))}"
+    return "object" if isinstance(hint, type) else "text"  # a Literal of texts
+
+
+def _plural(kind: str) -> str:
+    return f"{kind}s"
+
+
+PARTS: Mapping[str, Callable[[], str]] = {
+    "demo": demo,
+    "commands": commands,
+    "refusals": refusal_table,
+    "metric-table": metric_table,
+    "metric-sections": metric_sections,
+    "report-keys": report_keys,
+    "table-columns": table_columns,
+}
+"""The parts by name."""

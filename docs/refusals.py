@@ -1,0 +1,156 @@
+"""Every rule that can be the reason of a refusal, with one real message each.
+
+The rules are found in the source of the package. Messages come from the fixtures that are refused; what no fixture can
+hold, such as a missing file, is provoked here. A rule without a message or without advice is an error.
+"""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, partial
+from pathlib import Path
+
+import polars as pl
+from shell import ROOT, playground
+
+from evalkit import Refusal, Violation, compare
+from evalkit.families.selective.plan import select_threshold
+from evalkit.outputs import Outputs, check_outputs
+from evalkit.reader import MAX_LINE
+from evalkit.run_record import read_run_record
+from evalkit.source import open_same, resolve
+
+FIXTURES = Path("data-fixtures", "selective")
+DUMP = str(FIXTURES / "go.jsonl")
+FLOOR = "0.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule, a message that names it, and what to do about it."""
+
+    rule: str
+    message: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rules about one thing."""
+
+    title: str
+    text: str
+    rules: tuple[Rule, ...]
+
+
+def groups() -> list[Group]:
+    """Return all rules, grouped as ``refusals.toml`` groups them."""
+    with (ROOT / "docs" / "refusals.toml").open("rb") as file:
+        told = tomllib.load(file)["group"]
+    advised = {rule for group in told for rule in group["rules"]}
+    if advised != declared():
+        raise SystemExit(f"docs/refusals.toml and the rules of evalkit differ: {sorted(advised ^ declared())}")
+    messages = _messages()
+    if lacking := sorted(advised - messages.keys()):
+        raise SystemExit(f"no fixture in {FIXTURES / 'refused'} breaks {', '.join(lacking)}")
+    return [
+        Group(
+            group["title"],
+            group["text"],
+            tuple(Rule(rule, messages[rule], advice) for rule, advice in group["rules"].items()),
+        )
+        for group in told
+    ]
+
+
+def declared() -> set[str]:
+    """Return the rules named in the package: first arguments of ``Violation`` and arguments named ``rule``."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "evalkit").rglob("*.py")]
+    places = {"Violation": 0}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in node.args.args]
+            if "rule" in names:
+                places[node.name] = names.index("rule")
+    return {rule for tree in trees for node in ast.walk(tree) for rule in _named(node, places)}
+
+
+def _named(node: ast.AST, places: Mapping[str, int]) -> Iterator[str]:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in places:
+        place = places[node.func.id]
+        found = node.args[place] if place < len(node.args) else None
+        if isinstance(found, ast.Constant) and isinstance(found.value, str):
+            yield found.value
+
+
+@cache
+def _messages() -> Mapping[str, str]:
+    """Return one message a rule: that of the fixture named after it, else of the first fixture that breaks it."""
+    own: dict[str, str] = {}
+    others: dict[str, str] = {}
+    with chdir(ROOT / FIXTURES / "refused"):
+        for path in sorted(Path().iterdir()):
+            for violation in _violations(partial(compare, path, FLOOR)):
+                found = own if violation.rule == path.name.partition(".")[0] else others
+                found.setdefault(violation.rule, str(violation))
+    with playground() as folder, chdir(folder):
+        for provoke in PROVOKED:
+            for violation in _violations(provoke):
+                others.setdefault(violation.rule, str(violation))
+    return others | own
+
+
+def _violations(provoke: Callable[[], object]) -> Sequence[Violation]:
+    """Return the first violation of each rule that a call is refused for."""
+    try:
+        provoke()
+    except Refusal as refusal:
+        return list({violation.rule: violation for violation in reversed(refusal.violations)}.values())
+    raise SystemExit("something that must be refused was not")
+
+
+def _unreadable() -> object:
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    return resolve(["loop.jsonl"])
+
+
+def _changed() -> object:
+    path = Path("growing.jsonl")
+    path.write_bytes(b"\n")
+    identity = resolve([str(path)])[0].identity
+    path.write_bytes(b"\n\n")
+    assert identity is not None
+    return open_same(str(path), identity)
+
+
+def _endless() -> object:
+    Path("endless.jsonl").write_bytes(b" " * MAX_LINE + b"{}\n")
+    return compare("endless.jsonl", FLOOR)
+
+
+def _foreign() -> object:
+    frame = pl.DataFrame({"split": ["test"], "n": [4]})
+    return select_threshold(frame, Fraction(1, 2))
+
+
+PROVOKED: Sequence[Callable[[], object]] = (
+    lambda: resolve(["yesterday.jsonl"]),
+    lambda: resolve(["runs/*.jsonl"]),
+    lambda: resolve(["data-fixtures"]),
+    lambda: resolve([DUMP, DUMP]),
+    lambda: resolve([]),
+    lambda: compare(DUMP, "50%"),
+    lambda: read_run_record("run.json"),
+    lambda: check_outputs(Outputs("data-fixtures", None), resolve([DUMP])),
+    lambda: check_outputs(Outputs(DUMP, None), resolve([DUMP])),
+    _unreadable,
+    _changed,
+    _endless,
+    _foreign,
+)
+"""Calls that are refused for what no fixture can hold."""
