@@ -57,7 +57,7 @@ class Dump:
     Attributes:
         evidence: What each source was.
         models: The model names of all records, train included, sorted.
-        outcomes: The tally of validation and test records: the key columns ``OUTCOME`` and their number ``n``.
+        outcomes: A tally of validation and test records: the key columns ``OUTCOME`` and the number ``n`` of records.
         warnings: What the caller should know though nothing is refused.
     """
 
@@ -127,12 +127,13 @@ class _Outcomes:
         self._frames.append(outcomes)
         self._rows += outcomes.height
         if self._rows > self._limit:
-            self._frames = [self.tally()]
+            self._frames = [merge(self._frames, OUTCOME)]
             self._rows = self._frames[0].height
             self._limit = max(COMPACT_ROWS, 2 * self._rows)
 
     def tally(self) -> pl.DataFrame:
-        return merge(self._frames, OUTCOME)
+        # Equal outcomes may still stand apart: every reader sums, and a merge would cost more than it saves.
+        return pl.concat(self._frames)
 
 
 def _first_lines(parts: Sequence[Part]) -> dict[Place, int]:

@@ -20,7 +20,6 @@ from evalkit.families.selective.result import SCHEMA, Report
 from evalkit.partition import Inputs
 from evalkit.read import Progress, read
 from evalkit.source import resolve
-from evalkit.tables import STRATUM
 
 
 def compare(
@@ -79,8 +78,7 @@ def compare_inputs(
 ) -> Report:
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
     dump = read(inputs, contract, workers=workers, progress=progress)
-    outcomes = dump.outcomes.with_columns(pl.col("model").cast(pl.String))
-    validation, test = (outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
+    validation, test = (dump.outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
     cuts = curve(validation)
     chosen = _choose(dump.models, validation, cuts, min_coverage)
     thresholds = {model: one.threshold for model, one in chosen.items() if one.threshold is not None}
@@ -102,7 +100,7 @@ def compare_inputs(
         bins=contract.bins,
         evidence=dump.evidence,
         candidates=candidates,
-        curve=_curve_table(cuts, chosen),
+        cuts=cuts,
         warnings=dump.warnings,
     )
 
@@ -119,22 +117,3 @@ def _choose(
         cut = None if own is None else best_cut(own, total, min_coverage)
         chosen[model] = Chosen(total) if cut is None else Chosen(total, cut.threshold, cut.accepted, cut.correct)
     return chosen
-
-
-def _curve_table(cuts: pl.DataFrame, chosen: Mapping[str, Chosen]) -> pl.DataFrame:
-    """Return the validation curve as a table: counts, and the two ratios for those who draw it."""
-    totals = pl.DataFrame(
-        {"model": list(chosen), "total": [one.total for one in chosen.values()]},
-        schema={"model": pl.String, "total": pl.Int64},
-    )
-    return (
-        cuts.join(totals, on="model")
-        .with_columns(
-            split=pl.lit("validation"),
-            coverage=pl.col("accepted") / pl.col("total"),
-            precision=pl.col("correct") / pl.col("accepted"),
-            **{name: pl.lit(None, kind) for name, kind in STRATUM.items()},
-        )
-        .select("model", "split", *STRATUM, "cut", "accepted", "correct", "total", "coverage", "precision")
-        .sort("model", "cut", descending=[False, True])
-    )

@@ -41,20 +41,20 @@ class Cut:
 
 
 def curve(validation: pl.DataFrame) -> pl.DataFrame:
-    """Return every candidate cut of every model: ``model``, ``cut``, ``accepted``, ``correct``.
+    """Return every candidate cut of every model, the highest first: ``model``, ``cut``, ``accepted``, ``correct``.
 
-    The cuts are the distinct confidences of what was offered, highest first; tied confidences enter together.
+    The cuts are the distinct confidences of what was offered; tied confidences enter together.
     """
     steps = (
         validation.lazy()
         .filter(_OFFERED)
-        .group_by("model", cut="confidence")
-        .agg(pl.col("n").sum(), right=pl.col("n").filter(_RIGHT).sum())
-        .sort("model", "cut", descending=[False, True])
+        .select("model", "n", right=pl.col("n") * _RIGHT, cut="confidence")
+        .group_by("model", "cut")
+        .agg(pl.col("n", "right").sum())
+        .sort("cut", descending=True)
     )
-    return steps.select(
-        "model", "cut", accepted=pl.col("n").cum_sum().over("model"), correct=pl.col("right").cum_sum().over("model")
-    ).collect()
+    so_far = (pl.col("model").cast(pl.String), "cut", pl.col("n", "right").cum_sum().over("model"))
+    return steps.select(*so_far).rename({"n": "accepted", "right": "correct"}).collect()
 
 
 def select_threshold(validation: pl.DataFrame, min_coverage: Fraction) -> Cut | None:
@@ -115,13 +115,15 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
     cuts = pl.LazyFrame(known, schema={"model": pl.String, "threshold": pl.Float64})
     judged = records.lazy().with_columns(pl.col("model").cast(pl.String)).join(cuts, on="model")
     accepted = judged.filter(_OFFERED & (pl.col("confidence") >= pl.col("threshold")))
-    n, right = pl.col("n").sum(), pl.col("n").filter(_RIGHT).sum().alias("right")
     place = (pl.col("confidence") * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int16)
+    n = pl.col("n").sum()
     truth, cells, filled = pl.collect_all(
         [
-            judged.group_by("model", "truth").agg(n, none=pl.col("n").filter(~_OFFERED).sum()),
+            judged.group_by("model", "truth").agg(n, none=(pl.col("n") * ~_OFFERED).sum()),
             accepted.group_by("model", "truth", "predicted").agg(n),
-            accepted.group_by("model", place=place).agg(n, right, confidence=total("confidence", "n")),
+            accepted.group_by("model", place=place).agg(
+                n, right=(pl.col("n") * _RIGHT).sum(), confidence=total("confidence", "n")
+            ),
         ]
     )
     by_model: dict[str, _Tables] = {model: ({}, [], {}, {}) for model in thresholds}
@@ -137,4 +139,4 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
 
 def records_by_model(records: pl.DataFrame) -> dict[str, int]:
     """Return how many records each model has."""
-    return dict(records.group_by("model").agg(pl.col("n").sum()).iter_rows())
+    return dict(records.group_by("model").agg(pl.col("n").sum()).cast({"model": pl.String}).iter_rows())

@@ -36,7 +36,7 @@ class Report:
         bins: The number of confidence bins.
         evidence: What was read, in the order given.
         candidates: One judgement a model, sorted by name.
-        curve: Every cut on validation: model, cut, accepted, correct, total.
+        cuts: Every cut of every model on validation: model, cut, accepted, correct.
         warnings: What the caller should know though nothing was refused.
     """
 
@@ -50,7 +50,7 @@ class Report:
     bins: int
     evidence: tuple[Evidence, ...]
     candidates: tuple[Candidate, ...]
-    curve: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
+    cuts: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
     warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
 
     def __getitem__(self, model: str) -> Candidate:
@@ -104,9 +104,27 @@ class Report:
                 ],
                 _BINS,
             ),
-            "curve": self.curve,
+            "curve": self._curve(),
             "measurements": tables.measurements("selective", (m for one in self.candidates for m in one.measurements)),
         }
+
+    def _curve(self) -> pl.DataFrame:
+        """Return the validation curve: counts, and the two ratios for those who draw it."""
+        totals = tables.table(
+            [{"model": one.model, "total": one.selection.total} for one in self.candidates],
+            {"model": pl.String(), "total": _COUNT},
+        )
+        return (
+            self.cuts.join(totals, on="model")
+            .with_columns(
+                split=pl.lit("validation"),
+                coverage=pl.col("accepted") / pl.col("total"),
+                precision=pl.col("correct") / pl.col("accepted"),
+                **{name: pl.lit(None, kind) for name, kind in tables.STRATUM.items()},
+            )
+            .select(*_PLACE, "cut", "accepted", "correct", "total", "coverage", "precision")
+            .sort("model", "cut", descending=[False, True])
+        )
 
 
 _CANDIDATE: dict[str, pl.DataType] = {
