@@ -22,7 +22,10 @@ from evalkit.contract import SPLITS, Contract
 from evalkit.reader import Record, read_line
 
 MAX_SHAPES = 8
-"""Most key orders that are tried one by one; a dump with more is read by the grammar without an order."""
+"""Most key orders that are tried one by one."""
+
+RARE = 0.05
+"""Share of the sample below which a key order is not worth a pattern: the grammar without an order reads those."""
 
 MAX_NAMES = 1000
 """Most model names written into a pattern; thousands would exceed the size that a pattern may have."""
@@ -118,8 +121,8 @@ def learn(sample: Iterable[bytes], contract: Contract) -> Grammar:
             shape = shape_of(raw, contract)
             if shape is not None:
                 shapes[shape] += 1
-    merged = merge_empty_predictions(shapes)
-    return compile_grammar(merged, sorted(models), contract)
+    common, rare = _by_frequency(_merge_gaps(shapes))
+    return compile_grammar(common, rare, sorted(models), contract)
 
 
 Shape = tuple[tuple[str, Any], ...]
@@ -160,12 +163,22 @@ def _shape(value: Any, path: str, prediction: str) -> Any:
     return None if value is None and path == prediction else _SCALAR
 
 
-def merge_empty_predictions(shapes: Counter[Shape]) -> list[Shape]:
-    """Order shapes by how often they were seen; one with a null prediction joins one that is alike but for it."""
-    ordered = [shape for shape, _ in sorted(shapes.items(), key=lambda item: (-item[1], repr(item[0])))]
-    full = [shape for shape in ordered if not _has_gap(shape)]
-    gaps = [shape for shape in ordered if _has_gap(shape)]
-    return full + [gap for gap in gaps if not any(_fits(gap, shape) for shape in full)]
+def _merge_gaps(shapes: Counter[Shape]) -> Counter[Shape]:
+    """Count a shape with a null prediction as one that is alike but for it, where there is one."""
+    full = [shape for shape in shapes if not _has_gap(shape)]
+    merged: Counter[Shape] = Counter()
+    for shape, count in shapes.items():
+        home = next((one for one in full if _fits(shape, one)), shape) if _has_gap(shape) else shape
+        merged[home] += count
+    return merged
+
+
+def _by_frequency(shapes: Counter[Shape]) -> tuple[list[Shape], list[Shape]]:
+    """Part the shapes that deserve a pattern of their own from the others; the most frequent first."""
+    ordered = sorted(shapes, key=lambda shape: (-shapes[shape], repr(shape)))
+    least = RARE * shapes.total()
+    common = [shape for shape in ordered[:MAX_SHAPES] if shapes[shape] >= least]
+    return common, ordered[len(common) :]
 
 
 def _has_gap(shape: Any) -> bool:
@@ -180,19 +193,20 @@ def _fits(gap: Any, shape: Any) -> bool:
     return all(a == b and _fits(x, y) for (a, x), (b, y) in zip(gap, shape, strict=True))
 
 
-def compile_grammar(shapes: Sequence[Shape], models: Sequence[str], contract: Contract) -> Grammar:
-    """Write the patterns for these shapes."""
-    ordered = shapes if len(shapes) <= MAX_SHAPES else ()
+def compile_grammar(
+    common: Sequence[Shape], rare: Sequence[Shape], models: Sequence[str], contract: Contract
+) -> Grammar:
+    """Write the patterns: one for each common shape, and one without an order that covers as many as it can."""
     reader = _Writer(contract, ascii_names=all(model.isascii() for model in models))
-    captures = tuple(_line(reader.object(shape, "")) for shape in ordered)
+    captures = tuple(_line(reader.object(shape, "")) for shape in common)
     train = None
     if models and len(models) <= MAX_NAMES:
         train = _Writer(contract, capture=False, split=SPLITS[0], models=models)
     unscored = None
-    if ordered and train is not None:
-        branches = [train.object(shape, "") for shape in ordered]
+    if common and train is not None:
+        branches = [train.object(shape, "") for shape in common]
         unscored = _line(branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")
-    unordered = next((found for shape in shapes if (found := _unordered(shape, contract, train))), None)
+    unordered = next((found for shape in (*rare, *common) if (found := _unordered(shape, contract, train))), None)
     return Grammar(unscored, captures, unordered, tuple(models))
 
 

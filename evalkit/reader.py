@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from evalkit.contract import SPLITS, Contract
@@ -75,30 +76,29 @@ def parse_object(raw: bytes) -> tuple[dict[str, Any], list[Violation]]:
     text = _decode(raw)
     _check_depth(text)
     violations: list[Violation] = []
+    value = _parse(text, violations)
+    if not isinstance(value, dict):
+        raise Refusal.of(Violation("json", "must be one JSON object", value=show(value)))
+    if _SURROGATE_ESCAPE.search(text) and any(_SURROGATE.search(found) for found in _texts(value)):
+        violations.append(Violation("surrogate", "no text may hold half of a surrogate pair"))
+    return value, violations
 
-    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(reversed(pairs))
-        if len(members) < len(pairs):
-            violations.extend(_duplicates(pairs))
-        if any("\0" in key for key in members):
-            violations.append(Violation("nul", "no key may hold the character U+0000"))
-        return members
 
+def _parse(text: str, violations: list[Violation]) -> Any:
+    """Parse JSON strictly; what its keys break is added to the violations."""
     try:
-        value = json.loads(
-            text, object_pairs_hook=collect, parse_constant=_refuse_constant, parse_float=_float, parse_int=_int
-        )
+        if "\\u0000" not in text:
+            try:
+                return _DECODER.decode(text)
+            except _DuplicateKeyError:
+                pass  # once more, with an ear for every key
+        return _decoder(lambda pairs: _members(pairs, violations)).decode(text)
     except json.JSONDecodeError as error:
         place = f"the line is broken at character {error.pos + 1} of {len(text)}"
         raise Refusal.of(Violation("json", f"must be one JSON object; {place}")) from None
     except _ConstantError as constant:
         message = "must be one JSON object; JSON has no such number"
         raise Refusal.of(Violation("json", message, value=str(constant))) from None
-    if not isinstance(value, dict):
-        raise Refusal.of(Violation("json", "must be one JSON object", value=show(value)))
-    if _SURROGATE_ESCAPE.search(text) and any(_SURROGATE.search(found) for found in _texts(value)):
-        violations.append(Violation("surrogate", "no text may hold half of a surrogate pair"))
-    return value, violations
 
 
 def show(value: object) -> str:
@@ -124,6 +124,10 @@ class _ConstantError(Exception):
     """NaN, Infinity or -Infinity, which Python's parser knows and JSON does not."""
 
 
+class _DuplicateKeyError(Exception):
+    """Some object has a key twice."""
+
+
 def _refuse_constant(name: str) -> float:
     raise _ConstantError(name)
 
@@ -136,6 +140,33 @@ def _float(text: str) -> float | Beyond:
 def _int(text: str) -> int | Beyond:
     # Python refuses to read thousands of digits; nothing here needs more than nineteen.
     return int(text) if len(text) < 20 else Beyond(text)
+
+
+def _decoder(members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_float, parse_int=_int
+    )
+
+
+def _distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _DuplicateKeyError
+    return members
+
+
+_DECODER = _decoder(_distinct_members)
+
+
+def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[str, Any]:
+    """Take the first of each key, and note what is wrong with the keys."""
+    keys = [key for key, _ in pairs]
+    for key in dict.fromkeys(keys):
+        if keys.count(key) > 1:
+            violations.append(Violation("duplicate-key", "no key may stand twice in one object", value=show(key)))
+        if "\0" in key:
+            violations.append(Violation("nul", "no key may hold the character U+0000", value=show(key)))
+    return dict(reversed(pairs))
 
 
 def _decode(raw: bytes) -> str:
@@ -164,13 +195,6 @@ def _check_depth(text: str) -> None:
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
         if depth > MAX_DEPTH:
             raise Refusal.of(Violation("nesting", f"objects and arrays may be nested {MAX_DEPTH} deep"))
-
-
-def _duplicates(pairs: list[tuple[str, Any]]) -> Iterator[Violation]:
-    keys = [key for key, _ in pairs]
-    for key in dict.fromkeys(keys):
-        if keys.count(key) > 1:
-            yield Violation("duplicate-key", "no key may stand twice in one object", value=show(key))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -225,15 +249,19 @@ class _Taker:
 def _lookup(document: dict[str, Any], path: str) -> Any:
     """Return the value at a dotted path, or what stands in the way."""
     value: Any = document
-    walked = ""
-    for name in path.split("."):
+    names = _names(path)
+    for depth, name in enumerate(names):
         if not isinstance(value, dict):
-            return Violation("object", "must be an object", field=walked, value=show(value))
-        walked = f"{walked}.{name}" if walked else name
+            return Violation("object", "must be an object", field=".".join(names[:depth]), value=show(value))
         if name not in value:
-            return Violation("missing-field", "is missing", field=walked)
+            return Violation("missing-field", "is missing", field=".".join(names[: depth + 1]))
         value = value[name]
     return value
+
+
+@cache
+def _names(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
 
 
 def _judge_model(value: object) -> Violation | None:
