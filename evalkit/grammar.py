@@ -1,9 +1,9 @@
 """Compile a contract into a line grammar: regular expressions that only a fully valid record matches.
 
-The order of the keys is learned from lines that the exact reader has accepted; white space between tokens, escapes
-and every spelling of a confidence need no learning. The patterns run in a linear-time automaton, and the ones that
-capture are *one-pass*: at each byte only one branch can go on. Every alternation is therefore factored by its first
-characters (``alternation``); the same pattern written plainly takes twice the time.
+The order of the keys is learned from lines that the exact reader has accepted (``shapes``); white space between
+tokens, escapes and every spelling of a confidence need no learning. The patterns run in a linear-time automaton, and
+the ones that capture are *one-pass*: at each byte only one branch can go on. Every alternation is therefore factored
+by its first characters (``alternation``); the same pattern written plainly takes twice the time.
 
 Law: whatever a pattern accepts, ``reader.read_line`` accepts with the same values. The reverse need not hold.
 """
@@ -12,20 +12,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
 from evalkit.contract import SPLITS, Contract
-from evalkit.reader import Record, read_line
-
-MAX_SHAPES = 8
-"""Most key orders that are tried one by one."""
-
-RARE = 0.05
-"""Share of the sample below which a key order is not worth a pattern: the grammar without an order reads those."""
+from evalkit.shapes import SCALAR, Items, Learned, Shape, UnlearnableError, has_gap
 
 MAX_NAMES = 1000
 """Most model names written into a pattern; thousands would exceed the size that a pattern may have."""
@@ -110,104 +103,22 @@ def spellings(text: str) -> set[str]:
     return {json.dumps(text, ensure_ascii=False)[1:-1], json.dumps(text)[1:-1]}
 
 
-def learn(sample: Iterable[bytes], contract: Contract) -> Grammar:
-    """Learn the key orders and model names of valid sample lines and compile the grammar."""
-    shapes: Counter[Shape] = Counter()
-    models = set()
-    for raw in sample:
-        record = read_line(raw, contract)
-        if isinstance(record, Record):
-            models.add(record.model)
-            shape = shape_of(raw, contract)
-            if shape is not None:
-                shapes[shape] += 1
-    common, rare = _by_frequency(_merge_gaps(shapes))
-    return compile_grammar(common, rare, sorted(models), contract)
-
-
-Shape = tuple[tuple[str, Any], ...]
-"""An object's keys in order, each with ``_SCALAR``, a nested shape, a ``_List``, or None for a null prediction."""
-
-_SCALAR = "scalar"
-
-
-@dataclass(frozen=True, slots=True)
-class _List:
-    """An array whose elements all look alike."""
-
-    element: Any
-
-
-class _UnlearnableError(Exception):
-    """The line holds something that no pattern of this module describes."""
-
-
-def shape_of(raw: bytes, contract: Contract) -> Shape | None:
-    """Return the shape of a line that the exact reader accepted, or None where no pattern could describe it."""
-    pairs = json.loads(raw.decode("utf-8"), object_pairs_hook=tuple)
-    try:
-        shape: Shape = _shape(pairs, "", contract.fields.prediction)
-    except _UnlearnableError:
-        return None
-    return shape
-
-
-def _shape(value: Any, path: str, prediction: str) -> Any:
-    if isinstance(value, tuple):
-        return tuple((key, _shape(member, f"{path}.{key}" if path else key, prediction)) for key, member in value)
-    if isinstance(value, list):
-        elements = [_shape(element, f"{path}[]", prediction) for element in value] or [_SCALAR]
-        if any(element != elements[0] for element in elements):
-            raise _UnlearnableError
-        return _List(elements[0])
-    return None if value is None and path == prediction else _SCALAR
-
-
-def _merge_gaps(shapes: Counter[Shape]) -> Counter[Shape]:
-    """Count a shape with a null prediction as one that is alike but for it, where there is one."""
-    full = [shape for shape in shapes if not _has_gap(shape)]
-    merged: Counter[Shape] = Counter()
-    for shape, count in shapes.items():
-        home = next((one for one in full if _fits(shape, one)), shape) if _has_gap(shape) else shape
-        merged[home] += count
-    return merged
-
-
-def _by_frequency(shapes: Counter[Shape]) -> tuple[list[Shape], list[Shape]]:
-    """Part the shapes that deserve a pattern of their own from the others; the most frequent first."""
-    ordered = sorted(shapes, key=lambda shape: (-shapes[shape], repr(shape)))
-    least = RARE * shapes.total()
-    common = [shape for shape in ordered[:MAX_SHAPES] if shapes[shape] >= least]
-    return common, ordered[len(common) :]
-
-
-def _has_gap(shape: Any) -> bool:
-    return isinstance(shape, tuple) and any(member is None or _has_gap(member) for _, member in shape)
-
-
-def _fits(gap: Any, shape: Any) -> bool:
-    if gap is None or gap == shape:
-        return True
-    if not (isinstance(gap, tuple) and isinstance(shape, tuple) and len(gap) == len(shape)):
-        return False
-    return all(a == b and _fits(x, y) for (a, x), (b, y) in zip(gap, shape, strict=True))
-
-
-def compile_grammar(
-    common: Sequence[Shape], rare: Sequence[Shape], models: Sequence[str], contract: Contract
-) -> Grammar:
-    """Write the patterns: one for each common shape, and one without an order that covers as many as it can."""
+def compile_grammar(learned: Learned, contract: Contract) -> Grammar:
+    """Write the patterns: one for each common shape, and one without an order for the rest."""
+    common, models = learned.common, learned.models
     reader = _Writer(contract, ascii_names=all(model.isascii() for model in models))
     captures = tuple(_line(reader.object(shape, "")) for shape in common)
     train = None
-    if models and len(models) <= MAX_NAMES:
+    if models and len(models) <= MAX_NAMES and sum(map(len, models)) <= 100 * MAX_NAMES:
         train = _Writer(contract, capture=False, split=SPLITS[0], models=models)
     unscored = None
     if common and train is not None:
         branches = [train.object(shape, "") for shape in common]
         unscored = _line(branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})")
-    unordered = next((found for shape in (*rare, *common) if (found := _unordered(shape, contract, train))), None)
-    return Grammar(unscored, captures, unordered, tuple(models))
+    unordered = next(
+        (found for shape in (*learned.rare, *common) if (found := _unordered(shape, contract, train))), None
+    )
+    return Grammar(unscored, captures, unordered, models)
 
 
 def _line(pattern: str) -> str:
@@ -240,7 +151,7 @@ class _Writer:
         orders = [members]
         if self.any_order:
             if len(members) > MAX_UNORDERED_MEMBERS:
-                raise _UnlearnableError
+                raise UnlearnableError
             orders = [list(order) for order in permutations(members)]
         bodies = [f"{SPACE},{SPACE}".join(order) for order in orders]
         body = bodies[0] if len(bodies) == 1 else f"(?:{'|'.join(bodies)})"
@@ -260,7 +171,7 @@ class _Writer:
             return role
         if isinstance(shape, tuple):
             return self.object(shape, path)
-        if isinstance(shape, _List):
+        if isinstance(shape, Items):
             element = self.value(shape.element, f"{path}[]")
             return rf"\[{SPACE}(?:{element}(?:{SPACE},{SPACE}{element})*{SPACE})?\]"
         return f'(?:"{self._text()}"|{_NUMBER}|true|false|null)'
@@ -297,19 +208,19 @@ class _Writer:
 
     def _usual_prediction(self) -> Shape:
         fields = self.contract.fields
-        return tuple((path.rpartition(".")[2], _SCALAR) for path in (fields.predicted, fields.confidence))
+        return tuple((path.rpartition(".")[2], SCALAR) for path in (fields.predicted, fields.confidence))
 
 
 def _unordered(shape: Shape, contract: Contract, train: _Writer | None) -> Unordered | None:
     """Write the grammar without an order for the keys of one shape, where that is sound."""
     top = {key for key, _ in shape}
     nested = {key for _, member in shape for key in _keys_below(member)}
-    if _has_gap(shape) or top & nested or any(len(spellings(key)) > 1 or "\\" in key for key in top | nested):
+    if has_gap(shape) or top & nested or any(len(spellings(key)) > 1 or "\\" in key for key in top | nested):
         return None
     writer = _Writer(contract, capture=False, any_order=True)
     try:
         pattern = _members_in_any_order(shape, writer)
-    except _UnlearnableError:
+    except UnlearnableError:
         return None
     unscored = None if train is None else _members_in_any_order(shape, replace(train, any_order=True))
     return Unordered(tuple(f'"{key}":' for key in sorted(top)), pattern, unscored)
@@ -323,7 +234,7 @@ def _members_in_any_order(shape: Shape, writer: _Writer) -> str:
 
 
 def _keys_below(member: Any) -> set[str]:
-    if isinstance(member, _List):
+    if isinstance(member, Items):
         return _keys_below(member.element)
     if not isinstance(member, tuple):
         return set()

@@ -11,8 +11,9 @@ import polars as pl
 from evalkit.certify import ROW, certify, sample
 from evalkit.contract import Contract
 from evalkit.errors import Ledger, Violation
-from evalkit.grammar import learn
+from evalkit.grammar import compile_grammar
 from evalkit.reader import Record, read_line
+from evalkit.shapes import learn
 
 SAMPLED_LINES = 64
 """Lines of a partition from which its grammar is learned."""
@@ -39,7 +40,7 @@ class Rows:
 
 def read_rows(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
     """Read the lines of a partition; with ``every``, the table holds all records."""
-    grammar = learn(sample(data, SAMPLED_LINES), contract)
+    grammar = compile_grammar(learn(sample(data, SAMPLED_LINES), contract), contract)
     try:
         certified = certify(data, grammar, contract, every=every)
     except pl.exceptions.ComputeError:  # not UTF-8, and not said where
