@@ -42,10 +42,24 @@ class _TerminatedError(BaseException):
 def run() -> NoReturn:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _terminate)
+    for descriptor in range(3):
+        _keep_open(descriptor)
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    app()
+        if stream is not None:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        app()
+    except _TerminatedError:  # before the command's work began, or after it
+        raise SystemExit(TERMINATED) from None
     raise SystemExit(GO)
+
+
+def _keep_open(descriptor: int) -> None:
+    """Open a standard stream that the caller has closed, lest some file of ours take its number and get its output."""
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        os.open(os.devnull, os.O_RDWR)
 
 
 def _terminate(*_: object) -> NoReturn:
@@ -74,17 +88,21 @@ def _exit_codes() -> Iterator[None]:
 
 @contextmanager
 def _printing() -> Iterator[None]:
-    """Print; that the reader of standard output has left changes no verdict."""
+    """Print; that the reader of a standard stream has left changes no exit code."""
     try:
         yield
-        sys.stdout.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
     except BrokenPipeError:
-        # Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):  # Python would complain once more when it flushes at exit
+            os.dup2(nowhere, descriptor)
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    print(f"evalkit: {message}", file=sys.stderr)
+    with _printing():
+        print(f"evalkit: {message}", file=sys.stderr)
     raise typer.Exit(code) from None
 
 
@@ -169,7 +187,7 @@ def _compare(
     floor = unit_fraction(min_coverage, "min-coverage")
     run = None if run_record is None else read_run_record(run_record)
     sources = resolve(names)
-    check_outputs(outputs, sources)
+    check_outputs(outputs, sources, run_record)
     with Inputs(sources) as inputs:
         from evalkit.families.selective.compare import compare_inputs
 
@@ -183,21 +201,27 @@ def _compare(
 
 
 def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
-    if outputs.json_to_stdout:
-        sys.stdout.write(report.to_json())
+    if outputs.json_to_stdout and sys.stdout is not None:
+        sys.stdout.buffer.write(report.to_json().encode("utf-8"))  # JSON is UTF-8 under every locale
     if quiet:
         return
     from rich.console import Console
 
-    from evalkit.terminal import printable, report_view
+    from evalkit.errors import printable
+    from evalkit.terminal import report_view
 
     for warning in report.warnings:
         print(f"evalkit: warning: {printable(warning)}", file=sys.stderr)
-    console = Console(stderr=outputs.json_to_stdout, highlight=False, soft_wrap=False)
-    console.print(report_view(report))
+    stream = sys.stderr if outputs.json_to_stdout else sys.stdout
+    if stream is None:
+        return
+    console = Console(file=stream)
+    with console.capture() as shown:  # Rich ends the program itself where printing fails
+        console.print(report_view(report))
+    print(shown.get(), end="", file=stream)
     for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
         if path is not None:
-            console.print(f"{what}: {printable(str(path))}", markup=False, soft_wrap=True)
+            print(f"{what}: {printable(str(path))}", file=stream)
 
 
 @contextmanager

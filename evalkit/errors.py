@@ -10,6 +10,15 @@ SHOWN_LINES = 20
 """How many broken lines a refusal spells out before it only counts."""
 
 
+def printable(text: str) -> str:
+    r"""Return a text of one line that can do no harm to a terminal: what is not printable becomes an escape.
+
+    >>> printable("a\x1b[31mb")
+    'a\\u001b[31mb'
+    """
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """One broken rule at one place.
@@ -39,7 +48,7 @@ class Violation:
             place += f":{self.line}"
         parts = [part for part in (place, self.field) if part]
         found = f"; found {self.value}" if self.value is not None else ""
-        return ": ".join([*parts, f"{self.message}{found} [{self.rule}]"])
+        return printable(": ".join([*parts, f"{self.message}{found} [{self.rule}]"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,10 @@ def _finite(value: float | Decimal | Fraction) -> bool:
 
 
 def _hint(text: str) -> str:
-    number = text.removesuffix("%").strip()
-    if number.count(",") == 1 and _DECIMAL.fullmatch(number.replace(",", ".")):
-        return f"; with a decimal point, write {number.replace(',', '.')}"
-    if (_DECIMAL.fullmatch(number) and 1 < Fraction(number) <= 100) or (number != text and number in ("0", "1")):
+    found = re.fullmatch(r"\s*([0-9.,]+)\s*(%?)\s*", text, re.ASCII)
+    number = found[1].replace(",", ".", 1) if found else ""
+    if found is None or not _DECIMAL.fullmatch(number):
+        return ", such as 0.5"
+    if (found[2] or Fraction(number) > 1) and Fraction(number) <= 100:
         return f"; for {number} percent write {(Decimal(number) / 100).normalize():f}"
-    return ", such as 0.5"
+    return f"; with a decimal point, write {number}" if "," in found[1] and Fraction(number) <= 1 else ", such as 0.5"

@@ -8,24 +8,30 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evalkit.errors import Refusal, Violation
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+_PREFIX, _SUFFIX = ".evalkit-", ".tmp"
 
 
 def check_file_target(path: Path) -> None:
     """Refuse a file that could not be written, before any work is done for it.
 
     Raises:
-        Refusal: The path is a directory, or the folder that would hold it cannot be made or written to.
+        Refusal: The path is a directory, a device or a pipe, or the folder that would hold it cannot be made or
+            written to.
     """
-    if path.is_dir():
-        raise _unwritable(path, "is a directory; name a file")
-    _check_folder(path.parent, path)
+    with _refusing(path):
+        target = _resolved(path)
+        if target.is_dir():
+            raise _unwritable(path, "is a directory; name a file")
+        if target.exists() and not target.is_file():
+            raise _unwritable(path, "is a device or a pipe; for standard output name -")
+        _check_place(target, path)
 
 
 def check_folder_target(path: Path, own: frozenset[str]) -> None:
@@ -36,23 +42,26 @@ def check_folder_target(path: Path, own: frozenset[str]) -> None:
         own: The names of the files that a results folder consists of.
 
     Raises:
-        Refusal: The path is a file, cannot be made, or holds files that replacing it would destroy.
+        Refusal: The path is a file or the working folder, cannot be made, or holds files that replacing it would
+            destroy.
     """
-    if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise _unwritable(path, "is not a folder; name one that does not exist, or earlier results")
-    if path.is_dir():
-        foreign = sorted(set(os.listdir(path)) - own)
-        if foreign:
-            message = f"holds {foreign[0]}, which is no part of earlier results; name another folder"
-            raise _unwritable(path, message)
-    _check_folder(path.parent, path)
+    with _refusing(path):
+        if path.is_symlink() or (path.exists() and not path.is_dir()):
+            raise _unwritable(path, "is not a folder; name one that does not exist, or earlier results")
+        if path.resolve() in (Path.cwd(), *Path.cwd().parents):
+            raise _unwritable(path, "is the working folder or holds it; name another folder")
+        foreign = [] if not path.is_dir() else sorted(set(os.listdir(path)) - own)
+        for name in foreign:
+            if not (name.startswith(_PREFIX) and name.endswith(_SUFFIX)):  # else a killed run has left it there
+                raise _unwritable(path, f"holds {name}, which is no part of earlier results; name another folder")
+        _check_place(path, path)
 
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file through a temporary one beside it and a rename. Missing parent folders are made."""
     path = _resolved(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=path.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -69,7 +78,7 @@ def write_file(path: Path, data: bytes) -> None:
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     """Put a folder in place whole: it is filled beside its place and then renamed, or exchanged with the old one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+    temporary = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=path.parent))
     try:
         fill(temporary)
         os.chmod(temporary, 0o777 & ~_umask())
@@ -83,18 +92,31 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
 
 def _resolved(path: Path) -> Path:
     """Follow a link to the file that it names, so that the rename replaces the file and not the link."""
-    return path.resolve() if path.is_symlink() else path
+    return path.resolve(strict=False) if path.is_symlink() else path
 
 
-def _check_folder(folder: Path, target: Path) -> None:
-    nearest = folder
+@contextlib.contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn what the system says of a target into a refusal."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, in older Pythons
+        raise _unwritable(path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _check_place(target: Path, named: Path) -> None:
+    """Find out whether a new file could be put beside a target, whose folders may not be there yet."""
+    nearest = target.parent
     while not os.path.lexists(nearest) and nearest != nearest.parent:
         nearest = nearest.parent
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
+        longest = os.pathconf(nearest, "PC_NAME_MAX")
     except OSError as error:
-        raise _unwritable(target, f"cannot be written: {nearest}: {error.strerror}") from None
+        raise _unwritable(named, f"cannot be written: {nearest}: {error.strerror}") from None
+    if any(len(os.fsencode(part)) > longest for part in target.parts):
+        raise _unwritable(named, f"cannot be written: a name may be {longest} bytes long")
 
 
 def _unwritable(path: Path, message: str) -> Refusal:

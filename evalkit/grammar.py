@@ -11,6 +11,7 @@ Law: whatever a pattern accepts, ``reader.read_line`` accepts with the same valu
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -88,12 +89,14 @@ def alternation(texts: Iterable[str]) -> str:
     """
     by_first: dict[str, list[str]] = {}
     for text in sorted(set(texts)):
-        by_first.setdefault(text[:1], []).append(text[1:])
-    if len(by_first) > 1 and all(rests == [""] for rests in by_first.values()) and "" not in by_first:
+        by_first.setdefault(text[:1], []).append(text)
+    if len(by_first) > 1 and all(len(first) == 1 and group == [first] for first, group in by_first.items()):
         return f"[{''.join(re.escape(first) for first in by_first)}]"
     branches = []
-    for first, rests in by_first.items():
-        branches.append(re.escape(first) + (alternation(rests) if first and rests != [""] else ""))
+    for group in by_first.values():
+        common = os.path.commonprefix(group)  # noqa: RUF071 - character by character is what is meant
+        rests = [text[len(common) :] for text in group]
+        branches.append(re.escape(common) + (alternation(rests) if len(group) > 1 else ""))
     branches.sort(key=lambda branch: branch == "")  # the empty branch last: the longest text wins
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
@@ -182,7 +185,9 @@ class _Writer:
         if path == fields.model:
             names = {spelling for name in self.models for spelling in spellings(name)}
             any_name = f"(?:{_ASCII}|{_ESCAPE})*" if self.ascii_names else self._text()
-            return f'"{self._group("model", alternation(names) if names else any_name)}"'
+            # A pattern of names captures nothing, so it need not be factored.
+            known = "|".join(sorted(map(re.escape, names)))
+            return f'"{self._group("model", known or any_name)}"'
         if path == fields.subject:
             return f'"{self._group("subject", self._subject())}"'
         if path == fields.split:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalkit.errors import Refusal, Violation
 from evalkit.files import check_file_target, check_folder_target
-from evalkit.source import Source
+from evalkit.source import Source, label
 
 STANDARD_OUTPUT = "-"
 
@@ -48,25 +48,30 @@ class Outputs:
         return None if self.out is None else Path(self.out)
 
 
-def check_outputs(outputs: Outputs, sources: Iterable[Source]) -> None:
+def check_outputs(outputs: Outputs, sources: Sequence[Source], run_record: str | None = None) -> None:
     """Refuse targets that cannot be written, or that would destroy an input or each other.
 
     Args:
         outputs: The targets.
         sources: The inputs.
+        run_record: The path of the run record, an input too.
 
     Raises:
         Refusal: Some target is not usable.
     """
-    inputs = {(source.identity.device, source.identity.inode): source for source in sources if source.identity}
+    inputs = {source.place: source.label for source in sources}
+    named = [source.name for source in sources]
+    if run_record is not None:
+        inputs[_place(Path(run_record))] = label(run_record)
+        named.append(run_record)
     if (path := outputs.json_path) is not None:
-        if path.exists() and (found := _place(path)) in inputs:
-            raise _refused(path, f"is the input {inputs[found].label}; name another file")
         check_file_target(path)
+        if path.exists() and (found := _place(path)) in inputs:
+            raise _refused(path, f"is the input {inputs[found]}; name another file")
     if (folder := outputs.out_path) is not None:
-        for source in inputs.values():
-            if folder.resolve() in Path(source.name).resolve().parents:
-                raise _refused(folder, f"holds the input {source.label}; name another folder")
+        for name in named:
+            if folder.resolve() in Path(name).resolve().parents:
+                raise _refused(folder, f"holds the input {label(name)}; name another folder")
         check_folder_target(folder, RESULT_FILES)
         if path is not None:
             _check_apart(path, folder)

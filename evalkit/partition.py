@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import select
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO, Any, Protocol, Self
 
-from evalkit.errors import Refusal, Violation
+from evalkit.errors import Violation
 from evalkit.reader import MAX_LINE
 from evalkit.source import STANDARD_INPUT, Identity, Source, codec_of, open_same
 
@@ -109,7 +110,8 @@ class Inputs:
     """The sources of one run: their partitions, as often as asked for, and their digests.
 
     Plain files are digested in a thread of its own from the start. Everything else is digested as it passes through,
-    and what cannot be read a second time is kept in a temporary file without a name.
+    and what cannot be read a second time is kept in a temporary file without a name. A source whose compressed data
+    turns out to be broken ends there, and is noted in ``broken``.
     """
 
     def __init__(self, sources: Sequence[Source], partition_bytes: int = PARTITION_BYTES) -> None:
@@ -120,6 +122,7 @@ class Inputs:
         self._stack = ExitStack()
         self._stop = threading.Event()
         self._failure: BaseException | None = None
+        self.broken: dict[int, Violation] = {}
         self._thread = threading.Thread(target=self._digest_files, name="evalkit-digest", daemon=True)
 
     def __enter__(self) -> Self:
@@ -168,9 +171,13 @@ class Inputs:
             tap = _Tap(self._open(index, source, stack), self._spool(index, source))
             text = stack.enter_context(_decompressed(tap))
             before = number = 0
-            for data in _whole_lines(text, self._size, source.label):
-                yield Block(index, number, tap.count - before, data)
-                before, number = tap.count, number + 1
+            try:
+                for data in _whole_lines(text, self._size):
+                    yield Block(index, number, tap.count - before, data)
+                    before, number = tap.count, number + 1
+            except _BrokenDataError as error:
+                message = f"the compressed data is broken or cut off: {error}"
+                self.broken[index] = Violation("compressed-data", message, source.label)
         self._digests[index] = (tap.count, tap.sha256.hexdigest())
 
     def _open(self, index: int, source: Source, stack: ExitStack) -> IO[bytes]:
@@ -222,12 +229,26 @@ class _Tap(io.RawIOBase):
         """Return the first bytes without taking them."""
         if self._head is None:
             self._head = b""
-            while len(self._head) < 4 and (piece := self.raw.read(4 - len(self._head))):
+            while len(self._head) < 4 and (piece := self._take(4 - len(self._head))):
                 self._head += piece
         return self._head
 
+    def _take(self, size: int) -> bytes:
+        while True:
+            # A signal ends this wait, but not the read of a pipe once the dataframe library has set its own handler.
+            if not self._ready():
+                continue
+            piece = self.raw.read(size)
+            if piece is not None:  # None: a pipe that does not block has nothing yet
+                return piece
+
+    def _ready(self) -> bool:
+        poll = select.poll()
+        poll.register(self.raw, select.POLLIN)
+        return bool(poll.poll(1000))
+
     def readinto(self, buffer: Any) -> int:
-        piece, self._head = (self._head, b"") if self._head else (self.raw.read(len(buffer)), self._head)
+        piece, self._head = (self._head, b"") if self._head else (self._take(len(buffer)), self._head)
         size = len(piece)
         buffer[:size] = piece
         self.sha256.update(piece)
@@ -247,11 +268,15 @@ def _decompressed(tap: _Tap) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(tap, mode="r"), codec)
 
 
-def _whole_lines(text: Any, size: int, label: str) -> Iterator[bytes]:
+class _BrokenDataError(Exception):
+    """What was to be decompressed is no compressed data, or not all of it."""
+
+
+def _whole_lines(text: Any, size: int) -> Iterator[bytes]:
     """Cut a text into blocks of whole lines; what is past the longest line allowed is left out of a line."""
     pieces: list[bytes] = []
     held = 0
-    for piece in _pieces(text, label):
+    for piece in _pieces(text):
         end = piece.rfind(b"\n") + 1
         if end == 0:
             if held <= size + MAX_LINE:
@@ -268,15 +293,14 @@ def _whole_lines(text: Any, size: int, label: str) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def _pieces(text: Any, label: str) -> Iterator[bytes]:
+def _pieces(text: Any) -> Iterator[bytes]:
     while True:
         try:
             piece = text.read(_STEP)
         except OSError as error:
             if error.errno is not None:  # the machine's failure, not the data's
                 raise
-            message = f"the compressed data is broken or cut off: {error}"
-            raise Refusal.of(Violation("compressed-data", message, label)) from None
+            raise _BrokenDataError(str(error)) from None
         if not piece:
             return
         yield piece

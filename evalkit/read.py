@@ -20,7 +20,7 @@ from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.partition import Inputs, Partition
 from evalkit.rows import read_rows
 from evalkit.source import Evidence
-from evalkit.splits import APPEARANCE, is_reproducible, leak_ledger, leaks, mismatch_ledger
+from evalkit.splits import APPEARANCE, held_out_ledger, is_reproducible, leaks
 from evalkit.tally import merge
 
 COMPACT_ROWS = 4_000_000
@@ -84,7 +84,7 @@ def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress
     parts.sort(key=attrgetter("place"))
     names = [source.label for source in inputs.sources]
     starts = _first_lines(parts)
-    ledger = sum((_placed(part.ledger, part.place, starts, names) for part in parts), Ledger())
+    ledger = _whole_ledger(inputs, parts, starts, names)
     if ledger.lines:
         raise Refusal.from_ledger(ledger)
     _assert_contributor_held_out(inputs, contract, parts, starts, workers)
@@ -146,6 +146,17 @@ def _first_lines(parts: Sequence[Part]) -> dict[Place, int]:
     return starts
 
 
+def _whole_ledger(inputs: Inputs, parts: Sequence[Part], starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
+    """Add up what is wrong with the lines of each source and with the source itself, in the order given."""
+    found = Ledger()
+    for source in range(len(names)):
+        own = (part for part in parts if part.place[0] == source)
+        found = sum((_placed(part.ledger, part.place, starts, names) for part in own), found)
+        if source in inputs.broken:
+            found += Ledger.of([(inputs.broken[source],)])
+    return found
+
+
 def _placed(ledger: Ledger, place: Place, starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
     """Give violations their file and their line in it."""
 
@@ -176,7 +187,7 @@ def _assert_contributor_held_out(
     task = partial(_find_subjects, contract=contract, subjects=subjects, starts=starts)
     leaking = leaks(pl.concat(gather(task, inputs.partitions(), workers)))
     names = [source.label for source in inputs.sources]
-    raise Refusal.from_ledger(leak_ledger(leaking, names) + mismatch_ledger(mismatches, names, contract.split_rule))
+    raise Refusal.from_ledger(held_out_ledger(leaking, mismatches, names, contract.split_rule))
 
 
 def _find_subjects(

@@ -64,6 +64,9 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
     except Refusal as refusal:
         return refusal.violations
     record, violations = _read_fields(document, contract)
+    if any(violation.field == contract.fields.subject for violation in violations):
+        # What stands in place of a key may be a name or an address, down to the keys of an object.
+        structural = [replace(violation, value=None) for violation in structural]
     return (*structural, *violations) or record
 
 
@@ -78,7 +81,7 @@ def parse_object(raw: bytes) -> tuple[dict[str, Any], list[Violation]]:
     violations: list[Violation] = []
     value = _parse(text, violations)
     if not isinstance(value, dict):
-        raise Refusal.of(Violation("json", "must be one JSON object", value=show(value)))
+        raise Refusal.of(Violation("json", "must be one JSON object", value=_kind(value)))
     if _SURROGATE_ESCAPE.search(text) and any(_SURROGATE.search(found) for found in _texts(value)):
         violations.append(Violation("surrogate", "no text may hold half of a surrogate pair"))
     return value, violations
@@ -212,7 +215,7 @@ def _texts(value: object) -> Iterator[str]:
 def _read_fields(document: dict[str, Any], contract: Contract) -> tuple[Record, list[Violation]]:
     """Take the contract's fields out of a parsed line; the record counts only if nothing is violated."""
     fields = contract.fields
-    taker = _Taker(document)
+    taker = _Taker(document, fields.subject)
     model = taker.take(fields.model, _judge_model)
     subject = taker.take(fields.subject, _judge_subject)
     split = taker.take(fields.split, _judge_split)
@@ -227,10 +230,11 @@ def _read_fields(document: dict[str, Any], contract: Contract) -> tuple[Record, 
 
 
 class _Taker:
-    """Takes values out of a document and notes what is wrong with them."""
+    """Takes values out of a document and notes what is wrong with them; of the secret path no value is shown."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], secret: str) -> None:
         self._document = document
+        self.secret = secret
         self.faults: list[Violation] = []
 
     def take(self, path: str, judge: Callable[[Any], Violation | None]) -> Any:
@@ -241,6 +245,8 @@ class _Taker:
             if fault is None:
                 return found
             found = replace(fault, field=path)
+        elif self.secret == path and found.rule == "object":
+            found = replace(found, value=None)
         if found not in self.faults:
             self.faults.append(found)
         return None
@@ -277,11 +283,16 @@ def _judge_model(value: object) -> Violation | None:
 def _judge_subject(value: object) -> Violation | None:
     if isinstance(value, str) and _SUBJECT.fullmatch(value):
         return None
-    # The value may be a name or an address, so only its kind and length are told.
-    kinds = {str: "a text", bool: "true or false", int: "a number", float: "a number", Beyond: "a number"}
-    kind = "null" if value is None else kinds.get(type(value), "an object or array")
-    length = f" of {len(value)} characters" if isinstance(value, str) else ""
-    return Violation("subject-key", "must be exactly 16 lower-case hexadecimal digits", value=kind + length)
+    return Violation("subject-key", "must be exactly 16 lower-case hexadecimal digits", value=_kind(value))
+
+
+def _kind(value: object) -> str:
+    """Tell a value that may be a name or an address only by its kind and length."""
+    if isinstance(value, str):
+        return f"a text of {len(value)} characters"
+    if isinstance(value, int | float | Beyond) and not isinstance(value, bool):
+        return "a number"
+    return show(value)
 
 
 def _judge_split(value: object) -> Violation | None:

@@ -17,6 +17,9 @@ MAX_SHAPES = 8
 RARE = 0.05
 """Share of the sample below which a key order is not worth a pattern: the grammar without an order reads those."""
 
+MAX_NESTED = 3
+"""Deepest nesting of what is learned: patterns grow with the power of it, since an array writes its element twice."""
+
 Shape = tuple[tuple[str, Any], ...]
 """An object's keys in order, each with ``SCALAR``, a nested shape, ``Items``, or None for a null prediction."""
 
@@ -69,17 +72,20 @@ def shape_of(raw: bytes, contract: Contract) -> Shape | None:
     # Numbers stay text: their values do not matter here, and Python refuses to read thousands of digits.
     pairs = json.loads(raw.decode("utf-8"), object_pairs_hook=tuple, parse_int=str, parse_float=str)
     try:
-        shape: Shape = _shape(pairs, "", contract.fields.prediction)
+        shape: Shape = _shape(pairs, "", contract.fields.prediction, MAX_NESTED)
     except UnlearnableError:
         return None
     return shape
 
 
-def _shape(value: Any, path: str, prediction: str) -> Any:
+def _shape(value: Any, path: str, prediction: str, depth: int) -> Any:
+    if isinstance(value, tuple | list) and depth < 0:
+        raise UnlearnableError
     if isinstance(value, tuple):
-        return tuple((key, _shape(member, f"{path}.{key}" if path else key, prediction)) for key, member in value)
+        below = path and path + "."
+        return tuple((key, _shape(member, below + key, prediction, depth - 1)) for key, member in value)
     if isinstance(value, list):
-        elements = [_shape(element, f"{path}[]", prediction) for element in value] or [SCALAR]
+        elements = [_shape(element, f"{path}[]", prediction, depth - 1) for element in value] or [SCALAR]
         if any(element != elements[0] for element in elements):
             raise UnlearnableError
         return Items(elements[0])

@@ -34,18 +34,25 @@ class Source:
 
     Attributes:
         name: The name as the caller gave it, or as a pattern found it.
+        place: The device and the inode where it lies: what two names of one file have in common.
         identity: The regular file's identity when it was named; None for standard input and pipes.
         compressed: Whether the file's first bytes are those of gzip or Zstandard.
     """
 
     name: str
-    identity: Identity | None
+    place: tuple[int, int]
+    identity: Identity | None = None
     compressed: bool = False
 
     @property
     def label(self) -> str:
-        """The name as it is shown and reported: valid UTF-8 whatever the file system holds."""
-        return self.name.encode("utf-8", "backslashreplace").decode("utf-8")
+        """The name as it is reported."""
+        return label(self.name)
+
+
+def label(name: str) -> str:
+    """Return a file's name as it is reported: valid UTF-8 whatever the file system holds, and never nothing."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8") or '""'
 
 
 class Evidence(NamedTuple):
@@ -82,15 +89,16 @@ def resolve(paths: Sequence[str]) -> list[Source]:
     faults: list[Violation] = []
     sources: list[Source] = []
     seen: dict[tuple[int, int], Source] = {}
-    for name in [name for path in paths for name in _expand(path, faults)]:
-        source, place = _examine(name, faults)
-        if source is None or place is None:
-            continue
-        earlier = seen.setdefault(place, source)
-        if earlier is not source:
-            message = f"is the same file as {earlier.label}; name each file once"
-            faults.append(Violation("same-file-twice", message, source.label))
-        sources.append(source)
+    for path in paths:
+        for name in _expand(path, faults):
+            source = _examine(name, faults)
+            if source is None:
+                continue
+            earlier = seen.setdefault(source.place, source)
+            if earlier is not source:
+                message = f"is the same file as {earlier.label}; name each file once"
+                faults.append(Violation("same-file-twice", message, source.label))
+            sources.append(source)
     if not paths:
         faults.append(Violation("no-input", "no input is named; give files, patterns, or - for standard input"))
     if faults:
@@ -104,47 +112,48 @@ def open_same(path: str, identity: Identity) -> IO[bytes]:
     Raises:
         Refusal: It is gone, or it is not the same file with the same size and time any more.
     """
-    label = Source(path, identity).label
     try:
         file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
     except OSError as error:
         message = f"was there at the start and cannot be opened now: {error.strerror}"
-        raise Refusal.of(Violation("file-changed", message, label)) from None
+        raise Refusal.of(Violation("file-changed", message, label(path))) from None
     if Identity.of(os.fstat(file.fileno())) != identity:
         file.close()
-        raise Refusal.of(Violation("file-changed", "was changed while it was read; run again when it is whole", label))
+        message = "was changed while it was read; run again when it is whole"
+        raise Refusal.of(Violation("file-changed", message, label(path)))
     return file
 
 
 def _expand(path: str, faults: list[Violation]) -> list[str]:
     if path == STANDARD_INPUT or ("\0" not in path and os.path.lexists(path)):
         return [path]
-    label = Source(path, None).label
     if "\0" in path or not glob.has_magic(path):
-        faults.append(Violation("path-missing", "there is no such file", label))
+        faults.append(Violation("path-missing", "there is no such file", label(path)))
         return []
     found = sorted(name for name in glob.glob(path, recursive=True) if not os.path.isdir(name))
     if not found:
-        faults.append(Violation("pattern-empty", "the pattern matches no file", label))
-    return found
+        faults.append(Violation("pattern-empty", "the pattern matches no file", label(path)))
+    # What a pattern finds is a file, also where it is called "-".
+    return [os.path.join(".", name) if name == STANDARD_INPUT else name for name in found]
 
 
-def _examine(name: str, faults: list[Violation]) -> tuple[Source | None, tuple[int, int] | None]:
-    """Look at a file: the source it makes and the place where it lies, or neither and a fault."""
-    label = Source(name, None).label
+def _examine(name: str, faults: list[Violation]) -> Source | None:
+    """Look at a file: the source that it makes, or None and a fault."""
     try:
         status = os.fstat(0) if name == STANDARD_INPUT else os.stat(name)
         place = (status.st_dev, status.st_ino)
         if stat.S_ISDIR(status.st_mode):
             message = "is a directory; name its files, or a pattern such as DIRECTORY/*.jsonl"
-            faults.append(Violation("path-directory", message, label))
-            return None, None
-        if name == STANDARD_INPUT or not stat.S_ISREG(status.st_mode):
-            return Source(name, None), place
+            faults.append(Violation("path-directory", message, label(name)))
+            return None
+        if name == STANDARD_INPUT or stat.S_ISFIFO(status.st_mode):
+            return Source(name, place)
         with open(name, "rb") as file:
-            return Source(name, Identity.of(status), codec_of(file.read(4)) is not None), place
+            if not stat.S_ISREG(status.st_mode):
+                return Source(name, place)
+            return Source(name, place, Identity.of(status), codec_of(file.read(4)) is not None)
     except FileNotFoundError:
-        faults.append(Violation("path-missing", "there is no such file", label))
+        faults.append(Violation("path-missing", "there is no such file", label(name)))
     except OSError as error:
-        faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label))
-    return None, None
+        faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(name)))
+    return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -45,25 +46,24 @@ def leaks(appearances: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def leak_ledger(found: pl.DataFrame, names: Sequence[str]) -> Ledger:
-    """Word the conflicts that ``leaks`` found."""
-    violations = []
-    for row in found.head(SHOWN_LINES).iter_rows(named=True):
-        earlier = f"{names[row['source_earlier']]}:{row['line_earlier']}"
-        message = f"contributor {row['subject']} is in {row['split']} here and in {row['split_earlier']} at {earlier}"
-        violations.append(Violation("leak", message, names[row["source"]], row["line"], "split"))
-    return _ledger("leak", violations, found.height)
+def held_out_ledger(leaking: pl.DataFrame, mismatches: pl.DataFrame, names: Sequence[str], rule: SplitRule) -> Ledger:
+    """Word what ``leaks`` found and the records whose split their key does not derive: leaks first, line by line."""
+    place = ["source", "line"]
+    lines = pl.concat([leaking.select(place), mismatches.sort(place).select(place)]).unique(maintain_order=True)
+    shown = lines.head(SHOWN_LINES)
+    said = [_leak(row, names) for row in leaking.join(shown, on=place, how="semi").iter_rows(named=True)]
+    wrong = mismatches.sort(place).join(shown, on=place, how="semi")
+    said += [_mismatch(row, names, rule) for row in wrong.iter_rows(named=True)]
+    counts = {"leak": leaking.height, "split-not-derived": mismatches.height}
+    return Ledger(tuple(said), {name: count for name, count in counts.items() if count}, lines.height)
 
 
-def mismatch_ledger(found: pl.DataFrame, names: Sequence[str], rule: SplitRule) -> Ledger:
-    """Word the records whose split is not the one that their key derives."""
-    violations = []
-    for row in found.sort("source", "line").head(SHOWN_LINES).iter_rows(named=True):
-        message = f"cannot be re-derived: the key {row['subject']} belongs in {rule.derive(row['subject'])}"
-        place = (names[row["source"]], row["line"], "split")
-        violations.append(Violation("split-not-derived", message, *place, f'"{row["split"]}"'))
-    return _ledger("split-not-derived", violations, found.height)
+def _leak(row: Mapping[str, Any], names: Sequence[str]) -> Violation:
+    earlier = f"{names[row['source_earlier']]}:{row['line_earlier']}"
+    message = f"contributor {row['subject']} is in {row['split']} here and in {row['split_earlier']} at {earlier}"
+    return Violation("leak", message, names[row["source"]], row["line"], "split")
 
 
-def _ledger(rule: str, shown: list[Violation], lines: int) -> Ledger:
-    return Ledger(tuple(shown), {rule: lines} if lines else {}, lines)
+def _mismatch(row: Mapping[str, Any], names: Sequence[str], rule: SplitRule) -> Violation:
+    message = f"cannot be re-derived: the key {row['subject']} belongs in {rule.derive(row['subject'])}"
+    return Violation("split-not-derived", message, names[row["source"]], row["line"], "split", f'"{row["split"]}"')

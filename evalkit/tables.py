@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +73,8 @@ def _row(report: str, one: Measurement) -> dict[str, Any]:
 
 
 def _terms(value: Exact) -> tuple[Decimal | None, Decimal | None]:
-    """Return numerator and denominator where the value is one ratio of sums, or a count, which is one over 1."""
-    if isinstance(value, Ratio):
-        return Decimal(value.numerator), Decimal(value.denominator)
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return Decimal(value.numerator), Decimal(1)
-    return None, None
+    """Return numerator and denominator where the value is one ratio of sums; a count is one over 1."""
+    return (Decimal(value.numerator), Decimal(value.denominator)) if isinstance(value, Ratio) else (None, None)
 
 
 def table(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
@@ -99,4 +95,6 @@ def metadata(schema: str, evidence: Sequence[Evidence], *, synthetic: bool) -> d
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], notes: Mapping[str, str]) -> None:
     """Write each table as ``NAME.parquet`` into a folder."""
     for name, frame in tables.items():
-        frame.write_parquet(folder / f"{name}.parquet", metadata=dict(notes))
+        buffer = BytesIO()  # so that a full disk is an OSError like any other
+        frame.write_parquet(buffer, metadata=dict(notes))
+        (folder / f"{name}.parquet").write_bytes(buffer.getbuffer())

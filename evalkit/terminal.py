@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from evalkit.errors import Refusal
+from evalkit.errors import Refusal, printable
 from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
 
@@ -21,21 +21,12 @@ _REASONS = {
 }
 
 
-def printable(text: str) -> str:
-    r"""Return a text that can do no harm to a terminal: what is not printable becomes an escape.
-
-    >>> printable("a\x1b[31mb")
-    'a\\u001b[31mb'
-    """
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
-
-
 def refusal_text(refusal: Refusal) -> str:
     """Word a refusal for standard error."""
     broken = sum(refusal.counts.values())
     what = "1 violation" if broken == 1 else f"{broken:,} violations"
     head = f"refused: {what}; nothing was scored, nothing was written"
-    return "\n".join([head, *(f"  {printable(line)}" for line in str(refusal).splitlines())])
+    return "\n".join([head, *(f"  {line}" for line in str(refusal).split("\n"))])
 
 
 def report_view(report: Report) -> Group:
@@ -48,7 +39,7 @@ def report_view(report: Report) -> Group:
 
 def _table(report: Report) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    table.add_column("candidate", overflow="fold", min_width=12)
+    table.add_column("candidate", overflow="fold")
     table.add_column("threshold", justify="right")
     table.add_column("coverage", justify="right")
     for heading in _HEADINGS.values():
@@ -68,16 +59,20 @@ def _gate(result: GateResult) -> Text:
     if result.value is None:
         return Text("– not measured", style="red")
     word, style = ("✓ pass", "green") if result.passed else ("✗ fail", "red")
-    return Text.assemble(f"{_distinct(result.value, result.limit)} ", (word, style))
+    return Text.assemble(f"{_distinct(result)} ", (word, style))
 
 
-def _distinct(value: float, limit: float) -> str:
-    """Write a value with as many decimals as tell it from the limit, four at least."""
-    for places in range(4, 18):
+def _distinct(result: GateResult) -> str:
+    """Write a value with as many decimals as tell it from the limit; past twelve, say on which side of it it is."""
+    value, limit = result.value or 0.0, result.limit
+    above = (result.direction == "higher") == result.passed
+    if value == limit and result.passed:
+        return f"{value:.4f}"
+    for places in range(4, 13):
         text = f"{value:.{places}f}"
-        if value == limit or float(text) != limit:
+        if float(text) != limit:
             return text
-    return repr(value)
+    return f"{'>' if above else '<'}{limit:.4f}"
 
 
 def _notes(report: Report) -> Iterator[str]:

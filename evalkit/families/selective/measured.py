@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evalkit.contract import Contract
-from evalkit.exact import Exact
+from evalkit.exact import Exact, Ratio
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Chosen
 from evalkit.families.selective.metrics import Counts
@@ -27,9 +27,9 @@ def validation_measurements(model: str, chosen: Chosen) -> Iterator[Measurement]
     if chosen.threshold is None:
         reason = "no-cut-clears-floor" if chosen.total else "no-validation-records"
     threshold = None if chosen.threshold is None else Fraction(chosen.threshold)
-    accepted = None if chosen.accepted is None else Fraction(chosen.accepted)
+    accepted = None if chosen.accepted is None else Ratio(chosen.accepted, 1)
     size, taken = chosen.total, chosen.accepted or 0
-    yield Measurement("total", place, Fraction(size), size)
+    yield Measurement("total", place, Ratio(size, 1), size)
     yield Measurement("threshold", place, threshold, size, reason=reason)
     yield Measurement("accepted", place, accepted, size, reason=reason)
     yield Measurement("coverage", place, chosen.coverage, size, metrics.coverage.direction, reason)
@@ -47,7 +47,7 @@ def test_measurements(
 ) -> Iterator[Measurement]:
     """Measure the test split: the split as a whole with its gates, each label, each bin."""
     place = Place(model, "test")
-    yield Measurement("total", place, Fraction(tests), tests)
+    yield Measurement("total", place, Ratio(tests, 1), tests)
     for name, number in _numbers(counts).items():
         yield Measurement(name, place, number, tests, reason=reason if number is None else None)
     for one in metrics.SPLIT_METRICS:
@@ -68,9 +68,9 @@ def _numbers(counts: Counts | None) -> dict[str, Exact]:
     if counts is None:
         return dict.fromkeys(("accepted", "no-suggestion", "low-confidence"))
     return {
-        "accepted": Fraction(counts.accepted),
-        "no-suggestion": Fraction(counts.no_suggestion),
-        "low-confidence": Fraction(counts.low_confidence),
+        "accepted": Ratio(counts.accepted, 1),
+        "no-suggestion": Ratio(counts.no_suggestion, 1),
+        "low-confidence": Ratio(counts.low_confidence, 1),
     }
 
 
@@ -78,8 +78,8 @@ def _label_measurements(place: Place, counts: Counts, contract: Contract) -> Ite
     for label in shown_labels(counts, contract):
         here = replace(place, label=label)
         support, predicted = counts.support(label), counts.predicted(label)
-        yield Measurement("support", here, Fraction(support), counts.accepted)
-        yield Measurement("predicted", here, Fraction(predicted), counts.accepted)
+        yield Measurement("support", here, Ratio(support, 1), counts.accepted)
+        yield Measurement("predicted", here, Ratio(predicted, 1), counts.accepted)
         for one, size in zip(metrics.LABEL_METRICS, (predicted, support, support + predicted), strict=True):
             yield measure(one, here, counts, label, sample_size=size)
 
@@ -87,6 +87,6 @@ def _label_measurements(place: Place, counts: Counts, contract: Contract) -> Ite
 def _bin_measurements(place: Place, counts: Counts) -> Iterator[Measurement]:
     for index, one in sorted(counts.bins.items()):
         here = replace(place, bin=index)
-        yield Measurement("count", here, Fraction(one.count), counts.accepted)
+        yield Measurement("count", here, Ratio(one.count, 1), counts.accepted)
         for each in metrics.BIN_METRICS:
             yield measure(each, here, one, sample_size=one.count)
