@@ -21,9 +21,9 @@ from shell import ROOT, playground
 from evalkit import Refusal, Violation, compare
 from evalkit.families.selective.plan import select_threshold
 from evalkit.outputs import Outputs, check_outputs
-from evalkit.reader import MAX_LINE
 from evalkit.run_record import read_run_record
 from evalkit.source import open_same, resolve
+from evalkit.strict_json import MAX_LINE
 
 FIXTURES = Path("data-fixtures", "selective")
 DUMP = str(FIXTURES / "go.jsonl")

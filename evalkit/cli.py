@@ -102,8 +102,13 @@ def _printing() -> Iterator[None]:
 
 def _fail(message: str, code: int) -> NoReturn:
     with _printing():
-        print(f"evalkit: {message}", file=sys.stderr)
+        _say(message)
     raise typer.Exit(code) from None
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:  # else print() would take standard output
+        print(f"evalkit: {message}", file=sys.stderr)
 
 
 def _version(wanted: bool) -> None:
@@ -211,7 +216,7 @@ def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
     from evalkit.terminal import report_view
 
     for warning in report.warnings:
-        print(f"evalkit: warning: {printable(warning)}", file=sys.stderr)
+        _say(f"warning: {printable(warning)}")
     stream = sys.stderr if outputs.json_to_stdout else sys.stdout
     if stream is None:
         return
@@ -227,7 +232,7 @@ def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
 @contextmanager
 def _progress(stored: int | None, quiet: bool) -> Iterator[Progress | None]:
     """Show a bar on standard error while a read goes on, where somebody can see it."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

@@ -7,7 +7,9 @@ import ctypes
 import errno
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -87,7 +89,32 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         else:
             os.rename(temporary, path)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
+
+
+def _remove(folder: Path) -> None:
+    with _undisturbed():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold back interruption and termination until the block is done, so that nothing is left half removed."""
+    if threading.current_thread() is not threading.main_thread():  # only there do signals interrupt
+        yield
+        return
+    held: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda arrived, _: held.append(arrived))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in held:
+            signal.raise_signal(number)
 
 
 def _resolved(path: Path) -> Path:

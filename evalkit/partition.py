@@ -8,25 +8,23 @@ way while it loads.
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import select
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO, Any, Protocol, Self
+from typing import IO, Protocol, Self
 
 from evalkit.errors import Violation
-from evalkit.reader import MAX_LINE
-from evalkit.source import STANDARD_INPUT, Identity, Source, codec_of, open_same
+from evalkit.source import STANDARD_INPUT, Identity, Source, open_same
+from evalkit.stream import STEP, BrokenDataError, Tap, decompressed, whole_lines
+from evalkit.strict_json import MAX_LINE
 
 PARTITION_BYTES = 15 * 1024 * 1024
 """Bytes of a partition: twice as many are no faster and hold twice the memory; 32 MiB and more is memory that the
 allocator fetches anew each time."""
 
-_STEP = 1024 * 1024
 _LOOK = 16 * 1024
 _MARK = b"\xef\xbb\xbf"
 
@@ -168,14 +166,14 @@ class Inputs:
 
     def _blocks(self, index: int, source: Source) -> Iterator[Partition]:
         with ExitStack() as stack:
-            tap = _Tap(self._open(index, source, stack), self._spool(index, source))
-            text = stack.enter_context(_decompressed(tap))
+            tap = Tap(self._open(index, source, stack), self._spool(index, source))
+            text = stack.enter_context(decompressed(tap))
             before = number = 0
             try:
-                for data in _whole_lines(text, self._size):
+                for data in whole_lines(text, self._size):
                     yield Block(index, number, tap.count - before, data)
                     before, number = tap.count, number + 1
-            except _BrokenDataError as error:
+            except BrokenDataError as error:
                 message = f"the compressed data is broken or cut off: {error}"
                 self.broken[index] = Violation("compressed-data", message, source.label)
         self._digests[index] = (tap.count, tap.sha256.hexdigest())
@@ -205,105 +203,11 @@ class Inputs:
 
     def _digest(self, path: str, identity: Identity) -> str:
         sha256 = hashlib.sha256()
-        buffer = bytearray(_STEP)  # larger ones fall out of the processor's cache
+        buffer = bytearray(STEP)
         with open_same(path, identity) as file:
             while not self._stop.is_set() and (count := file.readinto(buffer)):  # type: ignore[attr-defined]
                 sha256.update(memoryview(buffer)[:count])
         return sha256.hexdigest()
-
-
-class _Tap(io.RawIOBase):
-    """A stream that digests, counts and, where asked to, keeps all that is read from it."""
-
-    def __init__(self, raw: IO[bytes], spool: IO[bytes] | None) -> None:
-        self.raw = raw
-        self.spool = spool
-        self.sha256 = hashlib.sha256()
-        self.count = 0
-        self._head: bytes | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def head(self) -> bytes:
-        """Return the first bytes without taking them."""
-        if self._head is None:
-            self._head = b""
-            while len(self._head) < 4 and (piece := self._take(4 - len(self._head))):
-                self._head += piece
-        return self._head
-
-    def _take(self, size: int) -> bytes:
-        while True:
-            # A signal ends this wait, but not the read of a pipe once the dataframe library has set its own handler.
-            if not self._ready():
-                continue
-            piece = self.raw.read(size)
-            if piece is not None:  # None: a pipe that does not block has nothing yet
-                return piece
-
-    def _ready(self) -> bool:
-        poll = select.poll()
-        poll.register(self.raw, select.POLLIN)
-        return bool(poll.poll(1000))
-
-    def readinto(self, buffer: Any) -> int:
-        piece, self._head = (self._head, b"") if self._head else (self._take(len(buffer)), self._head)
-        size = len(piece)
-        buffer[:size] = piece
-        self.sha256.update(piece)
-        self.count += size
-        if self.spool is not None:
-            self.spool.write(piece)
-        return size
-
-
-def _decompressed(tap: _Tap) -> Any:
-    """Return a stream of the text behind a stored stream; several members or frames joined are one text."""
-    codec = codec_of(tap.head())
-    if codec is None:
-        return tap
-    import pyarrow as pa  # only where something is compressed: it takes a tenth of a second
-
-    return pa.CompressedInputStream(pa.PythonFile(tap, mode="r"), codec)
-
-
-class _BrokenDataError(Exception):
-    """What was to be decompressed is no compressed data, or not all of it."""
-
-
-def _whole_lines(text: Any, size: int) -> Iterator[bytes]:
-    """Cut a text into blocks of whole lines; what is past the longest line allowed is left out of a line."""
-    pieces: list[bytes] = []
-    held = 0
-    for piece in _pieces(text):
-        end = piece.rfind(b"\n") + 1
-        if end == 0:
-            if held <= size + MAX_LINE:
-                pieces.append(piece)
-                held += len(piece)
-            continue
-        if held + len(piece) < size:
-            pieces.append(piece)
-            held += len(piece)
-            continue
-        yield b"".join([*pieces, piece[:end]])
-        pieces, held = ([piece[end:]], len(piece) - end) if end < len(piece) else ([], 0)
-    if held:
-        yield b"".join(pieces)
-
-
-def _pieces(text: Any) -> Iterator[bytes]:
-    while True:
-        try:
-            piece = text.read(_STEP)
-        except OSError as error:
-            if error.errno is not None:  # the machine's failure, not the data's
-                raise
-            raise _BrokenDataError(str(error)) from None
-        if not piece:
-            return
-        yield piece
 
 
 def _without_mark(data: bytes, *, first: bool) -> bytes:

@@ -18,7 +18,7 @@ from evalkit.shapes import learn
 SAMPLED_LINES = 64
 """Lines of a partition from which its grammar is learned."""
 
-_FIRST_BYTES = (b"{", b"\n", b"\r", b" ", b"\t")
+_FIRST_BYTES = (b"", b"{", b"\n", b"\r", b" ", b"\t")
 
 
 @dataclass(frozen=True, slots=True)

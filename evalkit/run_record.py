@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evalkit.errors import Refusal, Violation
-from evalkit.reader import Beyond, parse_object
+from evalkit.strict_json import Beyond, parse_object
 
 
 def read_run_record(path: str) -> dict[str, Any]:

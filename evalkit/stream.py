@@ -1,0 +1,111 @@
+"""Streams: what can only be read in order, digested on the way, decompressed, and cut into blocks of whole lines."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import select
+from collections.abc import Iterator
+from typing import IO, Any
+
+from evalkit.source import codec_of
+from evalkit.strict_json import MAX_LINE
+
+STEP = 1024 * 1024
+"""Bytes read at a time; more fall out of the processor's cache before they are digested."""
+
+
+class Tap(io.RawIOBase):
+    """A stream that digests, counts and, where asked to, keeps all that is read from it."""
+
+    def __init__(self, raw: IO[bytes], spool: IO[bytes] | None) -> None:
+        self.raw = raw
+        self.spool = spool
+        self.sha256 = hashlib.sha256()
+        self.count = 0
+        self._head: bytes | None = None
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def head(self) -> bytes:
+        """Return the first bytes without taking them."""
+        if self._head is None:
+            self._head = b""
+            while len(self._head) < 4 and (piece := self._take(4 - len(self._head))):
+                self._head += piece
+        return self._head
+
+    def _take(self, size: int) -> bytes:
+        while True:
+            # A signal ends this wait, but not the read of a pipe once the dataframe library has set its own handler.
+            if not self._ready():
+                continue
+            piece = self.raw.read(size)
+            if piece is not None:  # None: a pipe that does not block has nothing yet
+                return piece
+
+    def _ready(self) -> bool:
+        poll = select.poll()
+        poll.register(self.raw, select.POLLIN)
+        return bool(poll.poll(1000))
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, as raw streams do."""
+        piece, self._head = (self._head, b"") if self._head else (self._take(len(buffer)), self._head)
+        size = len(piece)
+        buffer[:size] = piece
+        self.sha256.update(piece)
+        self.count += size
+        if self.spool is not None:
+            self.spool.write(piece)
+        return size
+
+
+def decompressed(tap: Tap) -> Any:
+    """Return a stream of the text behind a stored stream; several members or frames joined are one text."""
+    codec = codec_of(tap.head())
+    if codec is None:
+        return tap
+    import pyarrow as pa  # only where something is compressed: it takes a tenth of a second
+
+    return pa.CompressedInputStream(pa.PythonFile(tap, mode="r"), codec)
+
+
+class BrokenDataError(Exception):
+    """What was to be decompressed is no compressed data, or not all of it."""
+
+
+def whole_lines(text: Any, size: int) -> Iterator[bytes]:
+    """Cut a text into blocks of whole lines; what is past the longest line allowed is left out of a line."""
+    pieces: list[bytes] = []
+    held = 0
+    for piece in _pieces(text):
+        end = piece.rfind(b"\n") + 1
+        if end == 0:
+            if held <= size + MAX_LINE:
+                pieces.append(piece)
+                held += len(piece)
+            continue
+        if held + len(piece) < size:
+            pieces.append(piece)
+            held += len(piece)
+            continue
+        yield b"".join([*pieces, piece[:end]])
+        pieces, held = ([piece[end:]], len(piece) - end) if end < len(piece) else ([], 0)
+    if held:
+        yield b"".join(pieces)
+
+
+def _pieces(text: Any) -> Iterator[bytes]:
+    while True:
+        try:
+            piece = text.read(STEP)
+        except OSError as error:
+            if error.errno is not None:  # the machine's failure, not the data's
+                raise
+            raise BrokenDataError(str(error)) from None
+        if not piece:
+            return
+        yield piece
