@@ -105,7 +105,7 @@ def _undisturbed() -> Iterator[None]:
         return
     held: list[int] = []
     handlers = {
-        number: signal.signal(number, lambda arrived, _: held.append(arrived))
+        number: signal.signal(number, lambda number, _: held.append(number))
         for number in (signal.SIGINT, signal.SIGTERM)
     }
     try:
@@ -113,8 +113,8 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        for number in held:
-            signal.raise_signal(number)
+        for arrived in held:
+            signal.raise_signal(arrived)
 
 
 def _resolved(path: Path) -> Path:
