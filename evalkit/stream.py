@@ -99,9 +99,12 @@ def whole_lines(text: Any, size: int) -> Iterator[bytes]:
 
 
 def _pieces(text: Any) -> Iterator[bytes]:
+    """Read pieces of the same size, however little a pipe gives at a time: a second reading must cut the same."""
     while True:
+        piece = b""
         try:
-            piece = text.read(STEP)
+            while len(piece) < STEP and (more := text.read(STEP - len(piece))):
+                piece += more
         except OSError as error:
             if error.errno is not None:  # the machine's failure, not the data's
                 raise

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
-from itertools import pairwise
+import io
+from itertools import cycle, pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import partition
+from evalkit import partition, stream
 from evalkit.partition import Inputs
 from evalkit.source import resolve
 
@@ -75,3 +77,31 @@ def test_digests_are_those_of_the_stored_bytes(tmp_path: Path) -> None:
     # FIPS 180-2, appendix B.1
     assert first == (3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     assert second[0] == packed.stat().st_size
+
+
+class Dripping(io.RawIOBase):
+    """A stream that gives as little at a time as it likes."""
+
+    def __init__(self, text: bytes, sizes: list[int]) -> None:
+        self._text = io.BytesIO(text)
+        self._sizes = cycle(sizes)
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read a few bytes."""
+        piece = self._text.read(min(next(self._sizes), len(buffer)))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=TEXTS, size=st.integers(1, 20), sizes=st.lists(st.integers(1, 9), min_size=1, max_size=4))
+def test_a_pipe_is_cut_where_its_bytes_say(
+    text: bytes, size: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a stream is cut depends on its bytes alone, not on how they arrive: line numbers of a second reading hold."""
+    monkeypatch.setattr(stream, "STEP", 7)
+    assert list(stream.whole_lines(Dripping(text, sizes), size)) == list(stream.whole_lines(io.BytesIO(text), size))
