@@ -63,7 +63,19 @@ def _keep_open(descriptor: int) -> None:
 
 
 def _terminate(*_: object) -> NoReturn:
+    _only_once()
     raise _TerminatedError
+
+
+def _interrupt(*_: object) -> NoReturn:
+    _only_once()
+    raise KeyboardInterrupt
+
+
+def _only_once() -> None:
+    """Ignore further signals: what the first one makes us put away is put away whole."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -196,6 +208,8 @@ def _compare(
     with Inputs(sources) as inputs:
         from evalkit.families.selective.compare import compare_inputs
 
+        # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
+        signal.signal(signal.SIGINT, _interrupt)
         with _progress(inputs.stored, quiet) as progress:
             report = compare_inputs(inputs, floor, synthetic=synthetic, run=run, progress=progress)
     if outputs.out_path is not None:

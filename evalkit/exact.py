@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import NamedTuple, overload
 
@@ -97,7 +97,7 @@ def unit_fraction(value: str | float | Decimal | Fraction, rule: str) -> Fractio
     """
     if isinstance(value, Fraction) and 0 <= value <= 1:
         return value
-    text = value if isinstance(value, str) else format(Decimal(str(value)), "f") if _finite(value) else str(value)
+    text = value if isinstance(value, str) else _text_of(value)
     if _DECIMAL.fullmatch(text) and Fraction(text) <= 1:
         return Fraction(text)
     hint = _hint(text)
@@ -105,11 +105,16 @@ def unit_fraction(value: str | float | Decimal | Fraction, rule: str) -> Fractio
     raise Refusal.of(Violation(rule, f"must be a decimal from 0 to 1{hint}", field=rule, value=f'"{shown}"'))
 
 
-_DECIMAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{0,50})?|\.[0-9]{1,50})", re.ASCII)
+_DECIMAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.ASCII)
 
 
-def _finite(value: float | Decimal | Fraction) -> bool:
-    return not isinstance(value, Fraction | bool) and Decimal(str(value)).is_finite()
+def _text_of(value: object) -> str:
+    """Write a number as the decimal that it prints as, and whatever else there is as it prints."""
+    try:
+        number = Decimal(str(value))
+    except (InvalidOperation, ValueError):
+        return f"a {type(value).__name__}"
+    return format(number, "f") if number.is_finite() and not isinstance(value, bool) else str(value)
 
 
 def _hint(text: str) -> str:

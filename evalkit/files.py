@@ -72,8 +72,10 @@ def write_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # so that it says where there is no space left
         raise
 
 
@@ -127,7 +129,7 @@ def _refusing(path: Path) -> Iterator[None]:
     """Turn what the system says of a target into a refusal."""
     try:
         yield
-    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, in older Pythons
+    except (OSError, RuntimeError, ValueError) as error:  # a link to itself, in older Pythons; U+0000 in a name
         raise _unwritable(path, f"cannot be written: {getattr(error, 'strerror', None) or error}") from None
 
 

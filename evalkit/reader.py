@@ -46,9 +46,11 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
     except Refusal as refusal:
         return refusal.violations
     record, violations = _read_fields(document, contract)
-    if any(violation.field == contract.fields.subject for violation in violations):
+    subject = contract.fields.subject
+    twice = {show(name) for name in _names(subject)}
+    if any(one.field == subject for one in violations) or any(one.value in twice for one in structural):
         # What stands in place of a key may be a name or an address, down to the keys of an object.
-        structural = [replace(violation, value=None) for violation in structural]
+        structural = [one if one.value in twice else replace(one, value=None) for one in structural]
     return (*structural, *violations) or record
 
 
@@ -85,7 +87,7 @@ class _Taker:
             if fault is None:
                 return found
             found = replace(fault, field=path)
-        elif self.secret == path and found.rule == "object":
+        elif found.rule == "object" and self.secret.startswith(f"{found.field}."):
             found = replace(found, value=None)
         if found not in self.faults:
             self.faults.append(found)

@@ -125,7 +125,7 @@ def open_same(path: str, identity: Identity) -> IO[bytes]:
 
 
 def _expand(path: str, faults: list[Violation]) -> list[str]:
-    if path == STANDARD_INPUT or ("\0" not in path and os.path.lexists(path)):
+    if path == STANDARD_INPUT or _is_there(path):
         return [path]
     if "\0" in path or not glob.has_magic(path):
         faults.append(Violation("path-missing", "there is no such file", label(path)))
@@ -135,6 +135,17 @@ def _expand(path: str, faults: list[Violation]) -> list[str]:
         faults.append(Violation("pattern-empty", "the pattern matches no file", label(path)))
     # What a pattern finds is a file, also where it is called "-".
     return [os.path.join(".", name) if name == STANDARD_INPUT else name for name in found]
+
+
+def _is_there(path: str) -> bool:
+    """Tell whether a name is that of a file, or may be one that only its folder hides."""
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _examine(name: str, faults: list[Violation]) -> Source | None:

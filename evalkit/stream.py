@@ -24,6 +24,7 @@ class Tap(io.RawIOBase):
         self.sha256 = hashlib.sha256()
         self.count = 0
         self._head: bytes | None = None
+        self._ended = False
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -38,13 +39,15 @@ class Tap(io.RawIOBase):
         return self._head
 
     def _take(self, size: int) -> bytes:
-        while True:
+        while not self._ended:
             # A signal ends this wait, but not the read of a pipe once the dataframe library has set its own handler.
             if not self._ready():
                 continue
             piece = self.raw.read(size)
             if piece is not None:  # None: a pipe that does not block has nothing yet
+                self._ended = not piece  # a terminal would else have to be told twice
                 return piece
+        return b""
 
     def _ready(self) -> bool:
         poll = select.poll()

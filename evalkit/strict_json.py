@@ -161,7 +161,7 @@ def _check_depth(text: str) -> None:
     for token in _TOKEN.finditer(text):
         depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
         if depth > MAX_DEPTH:
-            raise Refusal.of(Violation("nesting", f"objects and arrays may be nested {MAX_DEPTH} deep"))
+            raise Refusal.of(Violation("nesting", f"objects and arrays may be nested at most {MAX_DEPTH} deep"))
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -179,7 +179,7 @@ def _texts(value: object) -> Iterator[str]:
 def kind_of(value: object) -> str:
     """Tell a value that may be a name or an address only by its kind and length."""
     if isinstance(value, str):
-        return f"a text of {len(value)} characters"
+        return f"a text of length {len(value)}"
     if isinstance(value, int | float | Beyond) and not isinstance(value, bool):
         return "a number"
     return show(value)

@@ -31,10 +31,10 @@ def refusal_text(refusal: Refusal) -> str:
 
 def report_view(report: Report) -> Group:
     """Build the view of a report: table, excluded classes, verdict."""
-    parts: list[Table | Text] = [_table(report)]
-    parts += [Text(line) for line in _notes(report)]
-    parts.append(_verdict(report))
-    return Group(*parts)
+    lines = [*(Text(line) for line in _notes(report)), _verdict(report)]
+    for line in lines:  # lines that a script may look for stay whole; a terminal folds them itself
+        line.no_wrap, line.overflow = True, "ignore"
+    return Group(_table(report), *lines)
 
 
 def _table(report: Report) -> Table:
@@ -91,7 +91,7 @@ def _notes(report: Report) -> Iterator[str]:
 
 def _verdict(report: Report) -> Text:
     passing = sum(candidate.passed for candidate in report.candidates)
-    of = f"{passing} of {len(report.candidates)} candidates {'passes' if passing == 1 else 'pass'} all gates"
+    of = f"{passing} of {len(report.candidates)} candidates passed all gates"
     if report.recommended is None:
         return Text.assemble(("BLOCKED", "bold red"), f": {of}")
     return Text.assemble(("GO", "bold green"), f": {printable(report.recommended)} is recommended; {of}")

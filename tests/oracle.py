@@ -39,7 +39,8 @@ def recommended(records: list[Record], candidates: list[dict[str, Any]]) -> str 
             test = [r for r in records if r["model"] == one["model"] and r["split"] == "test"]
             taken = accepted(test, one["threshold"])
             f1, precision = macro_f1(taken), ratio(correct(taken), len(taken))
-            assert f1 is not None and precision is not None
+            assert f1 is not None
+            assert precision is not None
             ranked.append((-f1, -precision, one["model"]))
     return min(ranked)[2] if ranked else None
 

@@ -1,7 +1,7 @@
 """Hypothesis strategies: valid records, coverage floors, odd but valid spellings of a record, damaged lines.
 
-`records()` draws choice by choice, so it shrinks well. `spellings()` and `mutated()` are called once a line, so they draw a few
-switches and one seed; a failing line shrinks by switching its oddities off and by dropping damages.
+`records()` draws choice by choice, so it shrinks well. `spellings()` and `mutated()` are called once a line, so they draw
+a few switches and one seed; a failing line shrinks by switching its oddities off and by dropping damages.
 """
 
 import json
@@ -44,7 +44,7 @@ ODD_NAMES = (
 """Names that are valid and easy to get wrong."""
 
 NEVER = "\0\ufeff"
-"""Characters that no valid text here holds: NUL is refused, a byte-order mark inside a text is left open by the rules."""
+"""Characters that no valid text here holds: NUL is refused, a mark inside a text is left open by the rules."""
 
 EDGES = tuple(
     near for i in range(1, 11) for near in (math.nextafter(i / 10, 0), i / 10, math.nextafter(i / 10, 1)) if near <= 1.0
@@ -66,7 +66,7 @@ def line(record: Record) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
-# ---------------------------------------------------------------------------------------------------------------- records
+# --- records
 
 
 def names() -> st.SearchStrategy[str]:
@@ -149,7 +149,7 @@ def records(draw: st.DrawFn) -> list[Record]:
 
 
 def floors() -> st.SearchStrategy[str]:
-    """Draw coverage floors: decimal texts in 0-1 without exponent, often one that a coverage meets exactly or just misses."""
+    """Draw coverage floors: decimal texts in 0-1, often one that a coverage meets exactly or just misses."""
     common = st.sampled_from(["0", "1", "0.0", "1.0", "1.000", "0.5", "0.50", "0.1", "0.8", "0.25", "0.03", "0.999"])
     shares = st.builds(
         _share, st.integers(1, 60), st.integers(0, 60), st.integers(1, 30), st.sampled_from([-1, 0, 0, 1])
@@ -170,7 +170,7 @@ def _decimal(units: int, places: int) -> str:
     return f"{digits[:-places]}.{digits[-places:]}"
 
 
-# -------------------------------------------------------------------------------------------------------------- spellings
+# --- spellings
 
 
 @dataclass(frozen=True)
@@ -220,8 +220,8 @@ EXTRA_LITERALS = (
 def spellings(record: Record) -> st.SearchStrategy[str]:
     """Draw JSON lines (without line end) that all mean this record.
 
-    A line holds no raw line feed and no byte-order mark. A lone carriage return may stand between two tokens, since it is
-    JSON white space, but never at either end of the line.
+    A line holds no raw line feed and no byte-order mark. A lone carriage return may stand between two tokens, since it
+    is     JSON white space, but never at either end of the line.
     """
     flag = st.booleans()
     style = st.builds(Style, flag, flag, flag, flag, flag, st.integers(0, 2**32 - 1))
@@ -359,7 +359,7 @@ def _blank(rng: random.Random, letters: str) -> str:
     return "".join(rng.choices(letters, k=rng.choice([0, 0, 1, 1, 3])))
 
 
-# ---------------------------------------------------------------------------------------------------------------- damages
+# --- damages
 
 # fmt: off
 WRONG_VALUES = (
@@ -498,7 +498,7 @@ def wrong_value(rng: random.Random, text: str) -> str:
 
 
 def duplicate_key(rng: random.Random, text: str) -> str:
-    """Write a key twice in one object, with the same or another value, sometimes with an escaped spelling of the key."""
+    """Write a key twice in one object, with the same or another value, sometimes escaped."""
     tokens = TOKEN.findall(text)
     found = _members(tokens)
     if not found:

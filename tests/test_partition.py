@@ -102,6 +102,6 @@ class Dripping(io.RawIOBase):
 def test_a_pipe_is_cut_where_its_bytes_say(
     text: bytes, size: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a stream is cut depends on its bytes alone, not on how they arrive: line numbers of a second reading hold."""
+    """Where a stream is cut depends on its bytes, not on how they arrive: line numbers of a second reading hold."""
     monkeypatch.setattr(stream, "STEP", 7)
     assert list(stream.whole_lines(Dripping(text, sizes), size)) == list(stream.whole_lines(io.BytesIO(text), size))

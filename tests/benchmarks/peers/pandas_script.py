@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import accuracy_score, f1_score  # type: ignore[import-untyped]
+from sklearn.metrics import accuracy_score, f1_score
 
 FLOOR = 0.5
 COLUMNS = ["model", "split", "truth", "predicted", "confidence"]
