@@ -1,7 +1,7 @@
 """Hypothesis strategies: valid records, coverage floors, odd but valid spellings of a record, damaged lines.
 
-`records()` draws choice by choice, so it shrinks well. `spellings()` and `mutated()` are called once a line, so they draw
-a few switches and one seed; a failing line shrinks by switching its oddities off and by dropping damages.
+`records()` draws choice by choice, so it shrinks well. `spellings()` and `mutated()` are called once a line, so they
+draw a few switches and one seed; a failing line shrinks by switching its oddities off and by dropping damages.
 """
 
 import json
