@@ -47,11 +47,17 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code: object = GO
     try:
         app()
     except _TerminatedError:  # before the command's work began, or after it
-        raise SystemExit(TERMINATED) from None
-    raise SystemExit(GO)
+        code = TERMINATED
+    except SystemExit as end:
+        code = end.code
+    with _printing():
+        pass
+    # All is written and flushed: what is left would be to give back, piece by piece, memory that ends with us.
+    os._exit(code if isinstance(code, int) else FAILED)
 
 
 def _keep_open(descriptor: int) -> None:
@@ -206,6 +212,7 @@ def _compare(
     sources = resolve(names)
     check_outputs(outputs, sources, run_record)
     with Inputs(sources) as inputs:
+        sys.setswitchinterval(1e-4)  # else the import keeps the digests waiting, five milliseconds for each megabyte
         from evalkit.families.selective.compare import compare_inputs
 
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.

@@ -46,7 +46,7 @@ def dump(records: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(record) + "\n" for record in records).encode()
 
 
-@settings(LAW, max_examples=1000)
+@settings(LAW, max_examples=2000)
 @given(records=strategies.records(), floor=strategies.floors())
 def test_equal_to_the_naive_oracle(records: list[dict[str, Any]], floor: str, tmp_path: Path) -> None:
     """Every number of the report is the one that the definitions give in exact arithmetic, to the last bit."""

@@ -54,7 +54,7 @@ def curve(validation: pl.DataFrame) -> pl.DataFrame:
         .sort("cut", descending=True)
     )
     so_far = (pl.col("model").cast(pl.String), "cut", pl.col("n", "right").cum_sum().over("model"))
-    return steps.select(*so_far).rename({"n": "accepted", "right": "correct"}).collect()
+    return steps.select(*so_far).rename({"n": "accepted", "right": "correct"}).collect(engine="streaming")
 
 
 def select_threshold(validation: pl.DataFrame, min_coverage: Fraction) -> Cut | None:
@@ -112,8 +112,8 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
         bins: The number of equal-width confidence bins.
     """
     known = {"model": list(thresholds), "threshold": list(thresholds.values())}
-    cuts = pl.LazyFrame(known, schema={"model": pl.String, "threshold": pl.Float64})
-    judged = records.lazy().with_columns(pl.col("model").cast(pl.String)).join(cuts, on="model")
+    cuts = pl.LazyFrame(known, schema={"model": records.schema["model"], "threshold": pl.Float64})
+    judged = records.lazy().join(cuts, on="model")
     accepted = judged.filter(_OFFERED & (pl.col("confidence") >= pl.col("threshold")))
     place = (pl.col("confidence") * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int16)
     n = pl.col("n").sum()
@@ -124,7 +124,8 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
             accepted.group_by("model", place=place).agg(
                 n, right=(pl.col("n") * _RIGHT).sum(), confidence=total("confidence", "n")
             ),
-        ]
+        ],
+        engine="streaming",
     )
     by_model: dict[str, _Tables] = {model: ({}, [], {}, {}) for model in thresholds}
     for model, label, records_of, none in truth.iter_rows():
