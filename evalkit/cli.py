@@ -212,8 +212,11 @@ def _compare(
     sources = resolve(names)
     check_outputs(outputs, sources, run_record)
     with Inputs(sources) as inputs:
+        interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-4)  # else the import keeps the digests waiting, five milliseconds for each megabyte
         from evalkit.families.selective.compare import compare_inputs
+
+        sys.setswitchinterval(interval)
 
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
         signal.signal(signal.SIGINT, _interrupt)

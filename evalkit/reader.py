@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from evalkit.contract import SPLITS, Contract
 from evalkit.errors import Refusal, Violation
-from evalkit.strict_json import kind_of, parse_object, show
+from evalkit.strict_json import decode, kind_of, parse_sound, parse_text, show
 
 _SUBJECT = re.compile("[0-9a-f]{16}")
 
@@ -42,7 +42,10 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
     if not raw.strip(b" \t\r"):
         return None
     try:
-        document, structural = parse_object(raw)
+        text = decode(raw)
+        if (record := _valid_record(parse_sound(text), contract)) is not None:
+            return record
+        document, structural = parse_text(text)
     except Refusal as refusal:
         return refusal.violations
     record, violations = _read_fields(document, contract)
@@ -52,6 +55,32 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
         # What stands in place of a key may be a name or an address, down to the keys of an object.
         structural = [one if one.value in twice else replace(one, value=None) for one in structural]
     return (*structural, *violations) or record
+
+
+def _valid_record(document: Any, contract: Contract) -> Record | None:
+    """Take the fields of a record that breaks no rule, on a straight way; None where something stands in it."""
+    fields = contract.fields
+    try:
+        model, subject = _find(document, fields.model), _find(document, fields.subject)
+        split, truth = _find(document, fields.split), _find(document, fields.truth)
+        predicted = confidence = None
+        valid = _is_model(model) and _is_subject(subject) and _is_split(split) and _is_label(truth, contract)
+        if _find(document, fields.prediction) is not None:
+            predicted, confidence = _find(document, fields.predicted), _find(document, fields.confidence)
+            valid = valid and _is_label(predicted, contract) and _is_confidence(confidence)
+    except (KeyError, TypeError):
+        return None
+    return Record(model, subject, split, truth, predicted, _positive(confidence)) if valid else None
+
+
+def _find(document: Any, path: str) -> Any:
+    for name in _names(path):
+        document = document[name]
+    return document
+
+
+def _positive(confidence: float | None) -> float | None:
+    return None if confidence is None else float(confidence) + 0.0  # turns -0.0 into 0.0
 
 
 def _read_fields(document: dict[str, Any], contract: Contract) -> tuple[Record, list[Violation]]:
@@ -66,9 +95,7 @@ def _read_fields(document: dict[str, Any], contract: Contract) -> tuple[Record, 
     if taker.take(fields.prediction, _judge_prediction) is not None:
         predicted = taker.take(fields.predicted, lambda value: _judge_label(value, "predicted", contract))
         confidence = taker.take(fields.confidence, _judge_confidence)
-    if confidence is not None:
-        confidence = float(confidence) + 0.0  # turns -0.0 into 0.0
-    return Record(model, subject, split, truth, predicted, confidence), taker.faults
+    return Record(model, subject, split, truth, predicted, _positive(confidence)), taker.faults
 
 
 class _Taker:
@@ -112,30 +139,46 @@ def _names(path: str) -> tuple[str, ...]:
     return tuple(path.split("."))
 
 
+def _is_model(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
+
+
 def _judge_model(value: object) -> Violation | None:
+    if _is_model(value):
+        return None
     if not isinstance(value, str):
         return Violation("model", "must be a text", value=show(value))
     if not value.strip():
         return Violation("model", "must hold more than white space", value=show(value))
-    if "\0" in value:
-        return Violation("nul", "no name may hold the character U+0000", value=show(value))
-    return None
+    return Violation("nul", "no name may hold the character U+0000", value=show(value))
+
+
+def _is_subject(value: object) -> bool:
+    return isinstance(value, str) and _SUBJECT.fullmatch(value) is not None
 
 
 def _judge_subject(value: object) -> Violation | None:
-    if isinstance(value, str) and _SUBJECT.fullmatch(value):
+    if _is_subject(value):
         return None
     return Violation("subject-key", "must be exactly 16 lower-case hexadecimal digits", value=kind_of(value))
 
 
+def _is_split(value: object) -> bool:
+    return isinstance(value, str) and value in SPLITS
+
+
 def _judge_split(value: object) -> Violation | None:
-    if isinstance(value, str) and value in SPLITS:
+    if _is_split(value):
         return None
     return Violation("split", "must be train, validation or test", value=show(value))
 
 
+def _is_label(value: object, contract: Contract) -> bool:
+    return type(value) is int and value in contract.labels
+
+
 def _judge_label(value: object, rule: str, contract: Contract) -> Violation | None:
-    if type(value) is int and value in contract.labels:
+    if _is_label(value, contract):
         return None
     low, high = contract.labels[0], contract.labels[-1]
     message = f"must be a whole number from {low} to {high}, written without fraction, exponent or quotes"
@@ -148,7 +191,11 @@ def _judge_prediction(value: object) -> Violation | None:
     return Violation("prediction", "must be an object, or null when nothing was offered", value=show(value))
 
 
+def _is_confidence(value: object) -> bool:
+    return type(value) in (float, int) and 0 <= value <= 1  # type: ignore[operator]
+
+
 def _judge_confidence(value: object) -> Violation | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+    if _is_confidence(value):
         return None
     return Violation("confidence", "must be a number from 0 to 1", value=show(value))

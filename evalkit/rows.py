@@ -90,14 +90,13 @@ class _Exact:
 
     def table(self) -> pl.DataFrame:
         """Return the records read, columns of ``certify.ROW``."""
-        records = pl.DataFrame(
-            self._records,
-            schema={"model": pl.String, "subject": pl.String, "split": pl.String, "truth": pl.Int64}
-            | {"predicted": pl.Int64, "confidence": pl.Float64},
-            orient="row",
+        columns = zip(*self._records, strict=True) if self._records else [()] * len(Record._fields)
+        records = dict(zip(Record._fields, columns, strict=True)) | {"line": self._lines}
+        labels = {"truth": pl.Int64, "predicted": pl.Int64}
+        table = pl.DataFrame(
+            {name: pl.Series(records[name], dtype=labels.get(name, kind)) for name, kind in ROW.items()}
         )
-        lines = pl.Series("line", self._lines, pl.UInt32)
-        return records.with_columns(lines).select(pl.col(name).cast(dtype) for name, dtype in ROW.items())
+        return table.select(pl.col(name).cast(kind) for name, kind in ROW.items())
 
 
 def _decode_names(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:

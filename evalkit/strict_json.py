@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ MAX_DEPTH = 128
 
 _SHOWN_CHARACTERS = 40
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_SUSPECT_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -40,32 +40,35 @@ def parse_object(raw: bytes) -> tuple[dict[str, Any], list[Violation]]:
     Raises:
         Refusal: It is no JSON object in UTF-8, or one too long or too deep to look into.
     """
-    text = _decode(raw)
-    _check_depth(text)
-    violations: list[Violation] = []
-    value = _parse(text, violations)
-    if not isinstance(value, dict):
-        raise Refusal.of(Violation("json", "must be one JSON object", value=kind_of(value)))
-    if _SURROGATE_ESCAPE.search(text) and any(_SURROGATE.search(found) for found in _texts(value)):
-        violations.append(Violation("surrogate", "no text may hold half of a surrogate pair"))
-    return value, violations
+    return parse_text(decode(raw))
 
 
-def _parse(text: str, violations: list[Violation]) -> Any:
-    """Parse JSON strictly; what its keys break is added to the violations."""
+def parse_sound(text: str) -> Any:
+    """Parse JSON that breaks no rule, on a straight way; None where it breaks one or might."""
+    if "\\u" in text and _SUSPECT_ESCAPE.search(text):
+        return None
     try:
-        if "\\u0000" not in text:
-            try:
-                return _DECODER.decode(text)
-            except _DuplicateKeyError:
-                pass  # once more, with an ear for every key
-        return _decoder(lambda pairs: _members(pairs, violations)).decode(text)
+        return _SOUND.decode(text)
+    except (ValueError, _DuplicateKeyError, _ConstantError):
+        return None
+
+
+def parse_text(text: str) -> tuple[dict[str, Any], list[Violation]]:
+    """Parse one JSON object; see ``parse_object``."""
+    violations: list[Violation] = []
+    try:
+        value = _decoder(violations).decode(text)
     except json.JSONDecodeError as error:
         place = f"the line is broken at character {error.pos + 1} of {len(text)}"
         raise Refusal.of(Violation("json", f"must be one JSON object; {place}")) from None
     except _ConstantError as constant:
         message = "must be one JSON object; JSON has no such number"
         raise Refusal.of(Violation("json", message, value=str(constant))) from None
+    if not isinstance(value, dict):
+        raise Refusal.of(Violation("json", "must be one JSON object", value=kind_of(value)))
+    if any(_SURROGATE.search(found) for found in _texts(value)):
+        violations.append(Violation("surrogate", "no text may hold half of a surrogate pair"))
+    return value, violations
 
 
 def show(value: object) -> str:
@@ -109,12 +112,6 @@ def _int(text: str) -> int | Beyond:
     return int(text) if len(text) < 20 else Beyond(text)
 
 
-def _decoder(members: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> json.JSONDecoder:
-    return json.JSONDecoder(
-        object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_float, parse_int=_int
-    )
-
-
 def _distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
@@ -122,7 +119,17 @@ def _distinct_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_DECODER = _decoder(_distinct_members)
+_SOUND = json.JSONDecoder(object_pairs_hook=_distinct_members, parse_constant=_refuse_constant)
+
+
+def _decoder(violations: list[Violation]) -> json.JSONDecoder:
+    """Make a parser that keeps every number and notes what is wrong with the keys."""
+    return json.JSONDecoder(
+        object_pairs_hook=lambda pairs: _members(pairs, violations),
+        parse_constant=_refuse_constant,
+        parse_float=_float,
+        parse_int=_int,
+    )
 
 
 def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[str, Any]:
@@ -136,7 +143,12 @@ def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[
     return dict(reversed(pairs))
 
 
-def _decode(raw: bytes) -> str:
+def decode(raw: bytes) -> str:
+    """Return the text of a line.
+
+    Raises:
+        Refusal: It is too long, not UTF-8, begins with a byte-order mark, or is nested too deep.
+    """
     if len(raw) > MAX_LINE:
         limit = f"{MAX_LINE // (1024 * 1024)} MiB"
         raise Refusal.of(
@@ -151,6 +163,7 @@ def _decode(raw: bytes) -> str:
         ) from None
     if text.startswith("\ufeff"):
         raise Refusal.of(Violation("byte-order-mark", "a byte-order mark may stand only at the start of a file"))
+    _check_depth(text)
     return text
 
 
