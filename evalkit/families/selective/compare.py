@@ -78,7 +78,8 @@ def compare_inputs(
 ) -> Report:
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
     dump = read(inputs, contract, workers=workers, progress=progress)
-    validation, test = (dump.outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
+    # Lazy, so that neither split is copied.
+    validation, test = (dump.outcomes.lazy().filter(pl.col("split") == split) for split in ("validation", "test"))
     cuts = curve(validation)
     chosen = _choose(dump.models, validation, cuts, min_coverage)
     thresholds = {model: one.threshold for model, one in chosen.items() if one.threshold is not None}
@@ -106,7 +107,7 @@ def compare_inputs(
 
 
 def _choose(
-    models: Sequence[str], validation: pl.DataFrame, cuts: pl.DataFrame, min_coverage: Fraction
+    models: Sequence[str], validation: pl.LazyFrame, cuts: pl.DataFrame, min_coverage: Fraction
 ) -> dict[str, Chosen]:
     """Fix one threshold a model, on validation alone."""
     totals = records_by_model(validation)

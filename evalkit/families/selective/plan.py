@@ -40,14 +40,13 @@ class Cut:
     total: int
 
 
-def curve(validation: pl.DataFrame) -> pl.DataFrame:
+def curve(validation: pl.LazyFrame) -> pl.DataFrame:
     """Return every candidate cut of every model, the highest first: ``model``, ``cut``, ``accepted``, ``correct``.
 
     The cuts are the distinct confidences of what was offered; tied confidences enter together.
     """
     steps = (
-        validation.lazy()
-        .filter(_OFFERED)
+        validation.filter(_OFFERED)
         .select("model", "n", right=pl.col("n") * _RIGHT, cut="confidence")
         .group_by("model", "cut")
         .agg(pl.col("n", "right").sum())
@@ -78,7 +77,7 @@ def select_threshold(validation: pl.DataFrame, min_coverage: Fraction) -> Cut | 
     if foreign.height:
         message = f"a threshold is chosen on validation records alone; {foreign['n'].sum()} are not"
         raise Refusal.of(Violation("not-validation", message, field="split"))
-    cuts = curve(validation.with_columns(model=pl.lit("")))
+    cuts = curve(validation.lazy().with_columns(model=pl.lit("")))
     return best_cut(cuts, int(validation["n"].sum()), min_coverage)
 
 
@@ -103,7 +102,7 @@ def _crosswise(best: Mapping[str, int]) -> pl.Expr:
     return pl.col("correct") * accepted - correct * pl.col("accepted")
 
 
-def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> dict[str, Counts]:
+def count(records: pl.LazyFrame, thresholds: Mapping[str, float], bins: int) -> dict[str, Counts]:
     """Count each model's records at its threshold.
 
     Args:
@@ -112,8 +111,8 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
         bins: The number of equal-width confidence bins.
     """
     known = {"model": list(thresholds), "threshold": list(thresholds.values())}
-    cuts = pl.LazyFrame(known, schema={"model": records.schema["model"], "threshold": pl.Float64})
-    judged = records.lazy().join(cuts, on="model")
+    cuts = pl.LazyFrame(known, schema={"model": records.collect_schema()["model"], "threshold": pl.Float64})
+    judged = records.join(cuts, on="model")
     accepted = judged.filter(_OFFERED & (pl.col("confidence") >= pl.col("threshold")))
     place = (pl.col("confidence") * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int16)
     n = pl.col("n").sum()
@@ -138,6 +137,7 @@ def count(records: pl.DataFrame, thresholds: Mapping[str, float], bins: int) -> 
     return {model: Counts(truths, sum(nones), found, held) for model, (truths, nones, found, held) in by_model.items()}
 
 
-def records_by_model(records: pl.DataFrame) -> dict[str, int]:
+def records_by_model(records: pl.LazyFrame) -> dict[str, int]:
     """Return how many records each model has."""
-    return dict(records.group_by("model").agg(pl.col("n").sum()).cast({"model": pl.String}).iter_rows())
+    totals = records.group_by("model").agg(pl.col("n").sum()).cast({"model": pl.String}).collect(engine="streaming")
+    return dict(totals.iter_rows())
