@@ -27,6 +27,7 @@ ROW = {
 """The columns of a record's row. Names are as they are spelled between the quotes; line numbers count from 0."""
 
 _TEXT = pl.col("text")
+_SAMPLED_BYTES = 256 * 1024
 _BLANK = r"^[ \t\r]*$"
 
 
@@ -151,10 +152,14 @@ def _struct(leaves: dict[tuple[str, ...], pl.DataType]) -> pl.Struct:
 
 
 def sample(data: bytes, places: int) -> Sequence[bytes]:
-    """Return whole lines found at places spread evenly over a partition."""
-    found = []
+    """Return whole lines found at places spread evenly over a partition, each once, and no more than are worth it."""
+    found: dict[int, bytes] = {}
+    size = 0
     for place in range(places):
         begin = data.find(b"\n", len(data) * place // places) + 1 if place else 0
+        if begin in found or size > _SAMPLED_BYTES:
+            continue
         end = data.find(b"\n", begin)
-        found.append(data[begin : end if end >= 0 else len(data)])
-    return found
+        found[begin] = data[begin : end if end >= 0 else len(data)]
+        size += len(found[begin])
+    return list(found.values())

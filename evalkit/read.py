@@ -148,10 +148,11 @@ def _first_lines(parts: Sequence[Part]) -> dict[Place, int]:
 
 def _whole_ledger(inputs: Inputs, parts: Sequence[Part], starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
     """Add up what is wrong with the lines of each source and with the source itself, in the order given."""
+    by_source = {source: list(own) for source, own in groupby(parts, key=lambda part: part.place[0])}
     found = Ledger()
     for source in range(len(names)):
-        own = (part for part in parts if part.place[0] == source)
-        found = sum((_placed(part.ledger, part.place, starts, names) for part in own), found)
+        own = (_placed(part.ledger, part.place, starts, names) for part in by_source.get(source, ()))
+        found = sum(own, found)
         if source in inputs.broken:
             found += Ledger.of([(inputs.broken[source],)])
     return found

@@ -39,6 +39,7 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
     >>> [str(fault) for fault in read_line(b"null", Contract())]
     ['must be one JSON object; found null [json]']
     """
+    raw = raw.removesuffix(b"\r")
     if not raw.strip(b" \t\r"):
         return None
     try:

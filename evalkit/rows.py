@@ -14,6 +14,7 @@ from evalkit.errors import Ledger, Violation
 from evalkit.grammar import compile_grammar
 from evalkit.reader import Record, read_line
 from evalkit.shapes import learn
+from evalkit.strict_json import MAX_LINE
 
 SAMPLED_LINES = 64
 """Lines of a partition from which its grammar is learned."""
@@ -44,6 +45,8 @@ def read_rows(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
     """Read the lines of a partition; with ``every``, the table holds all records."""
     if data[:1] not in _FIRST_BYTES:  # Polars would unpack what looks compressed
         return _read_exactly(data, contract)
+    if len(data) > MAX_LINE and any(len(line) > MAX_LINE for line in data.split(b"\n")):
+        return _read_exactly(data, contract)  # no pattern knows how long a line may be
     grammar = compile_grammar(learn(sample(data, SAMPLED_LINES), contract), contract)
     try:
         certified = certify(data, grammar, contract, every=every)

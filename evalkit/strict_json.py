@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ MAX_DEPTH = 128
 """Deepest nesting of objects and arrays in a line."""
 
 _SHOWN_CHARACTERS = 40
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?$)|[\[\]{}]', re.DOTALL)
 _SUSPECT_ESCAPE = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -134,9 +135,8 @@ def _decoder(violations: list[Violation]) -> json.JSONDecoder:
 
 def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[str, Any]:
     """Take the first of each key, and note what is wrong with the keys."""
-    keys = [key for key, _ in pairs]
-    for key in dict.fromkeys(keys):
-        if keys.count(key) > 1:
+    for key, times in Counter(key for key, _ in pairs).items():
+        if times > 1:
             violations.append(Violation("duplicate-key", "no key may stand twice in one object", value=show(key)))
         if "\0" in key:
             violations.append(Violation("nul", "no key may hold the character U+0000", value=show(key)))

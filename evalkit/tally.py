@@ -9,11 +9,6 @@ import polars as pl
 from evalkit.exact import PLACES
 
 
-def count() -> pl.Expr:
-    """Count rows in 64 bits: Polars counts in 32, and sums past their range wrap without a word."""
-    return pl.len().cast(pl.Int64)
-
-
 def total(column: str, weight: str) -> pl.Expr:
     """Sum a column of 64-bit floats as decimals of 15 places, each as often as its weight says.
 

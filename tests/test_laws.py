@@ -12,6 +12,7 @@ import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evalkit import partition, rows, stream, strict_json
 from evalkit.contract import BRISTOL
 from evalkit.errors import Refusal
 from evalkit.exact import unit_fraction
@@ -89,10 +90,10 @@ def exact(data: bytes) -> tuple[dict[int, Record], dict[int, tuple[str, ...]]]:
     return records, broken
 
 
-def row_records(rows: Rows) -> dict[int, Record]:
+def row_records(read: Rows) -> dict[int, Record]:
     """Return the table of rows as records by line."""
     found = {}
-    for line, model, subject, split, truth, predicted, confidence in rows.table.iter_rows():
+    for line, model, subject, split, truth, predicted, confidence in read.table.iter_rows():
         label = None if predicted is None else int(predicted)
         found[line] = Record(model, subject, split, int(truth), label, confidence)
     return found
@@ -108,12 +109,46 @@ def test_the_fast_path_is_a_subset_of_the_exact_reader(data: st.DataObject, reco
         lines[place] = data.draw(strategies.mutated(text)) if data.draw(st.booleans()) else text
     raw = "\n".join(lines).encode("utf-8", "surrogatepass")
     expected, broken = exact(raw)
-    rows = read_rows(raw, BRISTOL, every=True)
-    assert row_records(rows) == expected
-    assert (rows.records, rows.ledger.lines) == (len(expected), len(broken))
+    found = read_rows(raw, BRISTOL, every=True)
+    assert row_records(found) == expected
+    assert (found.records, found.ledger.lines) == (len(expected), len(broken))
     scored = read_rows(raw, BRISTOL)
     kept = row_records(scored)
     assert {line: record for line, record in expected.items() if record.split != "train"}.items() <= kept.items()
     assert kept.items() <= expected.items()
     assert scored.models == {record.model for record in expected.values()}
-    assert (scored.records, scored.ledger) == (rows.records, rows.ledger)
+    assert (scored.records, scored.ledger) == (found.records, found.ledger)
+
+
+def test_a_line_past_the_limit_is_refused_wherever_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pattern accepts a line that is longer than the exact reader allows."""
+    for module in (rows, strict_json, partition, stream):
+        monkeypatch.setattr(module, "MAX_LINE", 400)
+    record = {"model": "m", "subjectKey": "e600000000000001", "split": "test", "truth": {"bristolType": 4}}
+    good = json.dumps({**record, "prediction": None}).encode() + b"\n"
+    long = json.dumps({**record, "prediction": None, "note": "x" * 500}).encode() + b"\n"
+    for text in (good + long + good, long + good, good * 20 + long):
+        for size in (100, 700, 2**20):
+            with pytest.raises(Refusal, match="line-too-long"):
+                judged(tmp_path, [text], "0.5", size=size)
+
+
+def broken_rules(line: bytes) -> list[str]:
+    """Return the rules that a line breaks."""
+    found = read_line(line, BRISTOL)
+    assert found is not None
+    assert not isinstance(found, Record)
+    return [violation.rule for violation in found]
+
+
+def test_damage_costs_no_more_than_its_length() -> None:
+    """A key written many times, and a text that never ends behind many brackets, are told in linear time."""
+    twice = b"{" + b",".join([b'"k%d":1' % number for number in range(50_000)] * 2) + b"}"
+    assert broken_rules(twice)[0] == "duplicate-key"
+    endless = b'{"a":[' + b"[]," * 130 + b'"' + b'\\"' * 500_000
+    assert broken_rules(endless) == ["json"]
+
+
+def test_brackets_in_an_open_text_are_no_nesting() -> None:
+    """A text that never ends is broken JSON, whatever it holds."""
+    assert broken_rules(b'{"a":"' + b"[" * 200) == ["json"]
