@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, groupby
 from operator import attrgetter
+from typing import Any
 
 import polars as pl
 
@@ -20,7 +21,7 @@ from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.partition import Inputs, Partition
 from evalkit.rows import read_rows
 from evalkit.source import Evidence
-from evalkit.splits import APPEARANCE, held_out_ledger, is_reproducible, leaks
+from evalkit.splits import APPEARANCE, appearances, held_out_ledger, is_reproducible, leaks
 from evalkit.tally import merge
 
 COMPACT_ROWS = 4_000_000
@@ -102,7 +103,7 @@ def read_part(partition: Partition, contract: Contract) -> Part:
         "confidence",
         n=pl.lit(1, pl.Int64),
     )
-    mismatches = rows.table.filter(~is_reproducible(contract.split_rule)).select("line", "subject", "split")
+    mismatches = appearances(rows.table.filter(~is_reproducible(contract.split_rule)), partition.source, 0)
     return Part(
         (partition.source, partition.number),
         partition.stored,
@@ -168,35 +169,47 @@ def _placed(ledger: Ledger, place: Place, starts: Mapping[Place, int], names: Se
     return replace(ledger, shown=tuple(put(violation) for violation in ledger.shown))
 
 
-def _appearances(found: pl.DataFrame, place: Place, starts: Mapping[Place, int]) -> pl.DataFrame:
-    columns = found.select("subject", "split", source=pl.lit(place[0]), line=pl.col("line") + starts[place])
-    return columns.select(pl.col(name).cast(dtype) for name, dtype in APPEARANCE.items())
-
-
 def _assert_contributor_held_out(
     inputs: Inputs, contract: Contract, parts: Sequence[Part], starts: Mapping[Place, int], workers: int
 ) -> None:
     """Refuse leaks and splits that cannot be re-derived, over all files and models together.
 
     Every leak has a record whose split is not the one that its key derives. So where all splits are derived nothing
-    can leak; else the keys in question are looked up in a second reading.
+    can leak. Else a second reading collects the contributors of all other records, and where some are in two splits,
+    few as a rule, a third finds their lines.
     """
-    mismatches = pl.concat([_appearances(part.mismatches, part.place, starts) for part in parts] + [_NO_APPEARANCE])
+    found = [part.mismatches.with_columns(pl.col("line") + starts[part.place]) for part in parts]
+    mismatches = pl.concat([*found, pl.DataFrame(schema=APPEARANCE)])
     if mismatches.is_empty():
         return
-    subjects = mismatches.select("subject").unique()
-    task = partial(_find_subjects, contract=contract, subjects=subjects, starts=starts)
-    leaking = leaks(pl.concat(gather(task, inputs.partitions(), workers)))
+
+    def look_up(task: Callable[..., pl.DataFrame], **known: Any) -> pl.DataFrame:
+        return pl.concat(gather(partial(task, contract=contract, **known), inputs.partitions(), workers))
+
+    wrong = mismatches.select("subject", "split").unique()
+    right = look_up(_reproducible_subjects).unique()
+    twice = wrong.group_by("subject").len().filter(pl.col("len") > 1).select("subject")
+    torn = pl.concat([twice, right.join(wrong, on="subject", how="semi")]).unique()
+    none = pl.DataFrame(schema=APPEARANCE)
+    leaking = leaks(look_up(_appearances_of, subjects=torn, starts=starts) if torn.height else none)
     names = [source.label for source in inputs.sources]
     raise Refusal.from_ledger(held_out_ledger(leaking, mismatches, names, contract.split_rule))
 
 
-def _find_subjects(
+def _reproducible_subjects(partition: Partition, contract: Contract) -> pl.DataFrame:
+    """Return the contributors of the records whose split is the one that their key derives."""
+    rows = read_rows(partition.load(), contract, every=True)
+    found = rows.table.filter(is_reproducible(contract.split_rule))
+    return appearances(found, partition.source, 0).select("subject").unique()
+
+
+def _appearances_of(
     partition: Partition, contract: Contract, subjects: pl.DataFrame, starts: Mapping[Place, int]
 ) -> pl.DataFrame:
+    """Return the records of some contributors."""
     rows = read_rows(partition.load(), contract, every=True)
-    found = rows.table.join(subjects, on="subject", how="semi")
-    return _appearances(found, (partition.source, partition.number), starts)
+    found = appearances(rows.table, partition.source, starts[partition.source, partition.number])
+    return found.join(subjects, on="subject", how="semi")
 
 
 def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes: _Outcomes) -> Dump:
@@ -222,5 +235,4 @@ def _warnings(evidence: Sequence[Evidence]) -> Iterator[str]:
             yield f"{item.name}: has the same content as {seen[item.sha256]}, so its records count twice"
 
 
-_NO_APPEARANCE = pl.DataFrame(schema=APPEARANCE)
 _NOTHING = pl.DataFrame()

@@ -10,8 +10,16 @@ import polars as pl
 from evalkit.contract import SPLITS, SplitRule
 from evalkit.errors import SHOWN_LINES, Ledger, Violation
 
-APPEARANCE = {"source": pl.UInt32, "line": pl.Int64, "subject": pl.String, "split": pl.String}
-"""The columns of a record where only its contributor and its split count; lines count from 1."""
+APPEARANCE: dict[str, pl.DataType] = {
+    "source": pl.UInt32(),
+    "line": pl.Int64(),
+    "subject": pl.Binary(),
+    "split": pl.Enum(SPLITS),
+}
+"""The columns of a record where only its contributor and its split count; lines count from 1.
+
+A key is held as its eight bytes: as text it would keep the memory of the partition that it was read from.
+"""
 
 
 def is_reproducible(rule: SplitRule) -> pl.Expr:
@@ -21,6 +29,17 @@ def is_reproducible(rule: SplitRule) -> pl.Expr:
     byte = pl.col("subject").str.head(2)
     derived = pl.when(byte < validation).then(pl.lit(SPLITS[0])).when(byte < test).then(pl.lit(SPLITS[1]))
     return pl.col("split") == derived.otherwise(pl.lit(SPLITS[2]))
+
+
+def appearances(rows: pl.DataFrame, source: int, first_line: int) -> pl.DataFrame:
+    """Turn rows of one partition, whose lines count from 0, into appearances in the order of the input."""
+    columns = {
+        "source": pl.lit(source),
+        "line": pl.col("line").cast(pl.Int64) + first_line,
+        "subject": pl.col("subject").str.decode("hex"),
+        "split": pl.col("split"),
+    }
+    return rows.select(columns[name].cast(kind).alias(name) for name, kind in APPEARANCE.items()).sort("line")
 
 
 def leaks(appearances: pl.DataFrame) -> pl.DataFrame:
@@ -47,23 +66,29 @@ def leaks(appearances: pl.DataFrame) -> pl.DataFrame:
 
 
 def held_out_ledger(leaking: pl.DataFrame, mismatches: pl.DataFrame, names: Sequence[str], rule: SplitRule) -> Ledger:
-    """Word what ``leaks`` found and the records whose split their key does not derive: leaks first, line by line."""
+    """Word what ``leaks`` found and the records whose split their key does not derive: leaks first.
+
+    Both are in the order of the input.
+    """
     place = ["source", "line"]
-    lines = pl.concat([leaking.select(place), mismatches.sort(place).select(place)]).unique(maintain_order=True)
-    shown = lines.head(SHOWN_LINES)
+    others = mismatches.join(leaking, on=place, how="anti", maintain_order="left")
+    shown = pl.concat([leaking.select(place).head(SHOWN_LINES), others.select(place).head(SHOWN_LINES)]).head(
+        SHOWN_LINES
+    )
     said = [_leak(row, names) for row in leaking.join(shown, on=place, how="semi").iter_rows(named=True)]
-    wrong = mismatches.sort(place).join(shown, on=place, how="semi")
+    wrong = mismatches.join(shown, on=place, how="semi", maintain_order="left")
     said += [_mismatch(row, names, rule) for row in wrong.iter_rows(named=True)]
     counts = {"leak": leaking.height, "split-not-derived": mismatches.height}
-    return Ledger(tuple(said), {name: count for name, count in counts.items() if count}, lines.height)
+    return Ledger(tuple(said), {name: count for name, count in counts.items() if count}, leaking.height + others.height)
 
 
 def _leak(row: Mapping[str, Any], names: Sequence[str]) -> Violation:
     earlier = f"{names[row['source_earlier']]}:{row['line_earlier']}"
-    message = f"contributor {row['subject']} is in {row['split']} here and in {row['split_earlier']} at {earlier}"
+    message = f"contributor {row['subject'].hex()} is in {row['split']} here and in {row['split_earlier']} at {earlier}"
     return Violation("leak", message, names[row["source"]], row["line"], "split")
 
 
 def _mismatch(row: Mapping[str, Any], names: Sequence[str], rule: SplitRule) -> Violation:
-    message = f"cannot be re-derived: the key {row['subject']} belongs in {rule.derive(row['subject'])}"
+    key = row["subject"].hex()
+    message = f"cannot be re-derived: the key {key} belongs in {rule.derive(key)}"
     return Violation("split-not-derived", message, names[row["source"]], row["line"], "split", f'"{row["split"]}"')
