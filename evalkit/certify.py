@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import and_
 
@@ -15,7 +15,7 @@ import polars as pl
 from evalkit.contract import Contract
 from evalkit.grammar import Grammar, Unordered
 
-ROW = {
+ROW: dict[str, type[pl.DataType]] = {
     "line": pl.UInt32,
     "model": pl.String,
     "subject": pl.String,
@@ -25,6 +25,9 @@ ROW = {
     "confidence": pl.Float64,
 }
 """The columns of a record's row. Names are as they are spelled between the quotes; line numbers count from 0."""
+
+READ = ROW | {"truth": pl.Int64, "predicted": pl.Int64}
+"""The same columns as JSON gives them: labels are whole numbers there."""
 
 _TEXT = pl.col("text")
 _SAMPLED_BYTES = 256 * 1024
@@ -58,7 +61,7 @@ def certify(data: bytes, grammar: Grammar, contract: Contract, *, every: bool = 
         every: Read all certified records, also those of the train split.
 
     Raises:
-        polars.exceptions.ComputeError: The partition is not UTF-8.
+        polars.exceptions.ComputeError: The partition is not UTF-8, or a pattern is larger than Polars takes.
     """
     lines = pl.scan_lines(data, name="text", row_index_name="line")
     left = lines if every else lines.filter(~_is_unscored(grammar))
@@ -96,11 +99,12 @@ def _has_each_key_once(unordered: Unordered) -> pl.Expr:
 def _split(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Part the lines whose groups matched, as rows, from those that did not."""
     matched = pl.col("fields").struct.field("truth").is_not_null()
-    rows = frame.lazy().filter(matched).select("line", "fields").unnest("fields").select(_typed()).collect()
+    rows = frame.lazy().filter(matched).select("line", "fields").unnest("fields").select(typed()).collect()
     return rows, frame.filter(~matched).select("line", "text")
 
 
-def _typed() -> list[pl.Expr]:
+def typed() -> list[pl.Expr]:
+    """Return the columns of ``ROW`` of a frame that has them in any type."""
     return [pl.col(name).cast(dtype) for name, dtype in ROW.items()]
 
 
@@ -113,16 +117,11 @@ def _read_unordered(
     certified = _has_each_key_once(unordered) & _TEXT.str.contains(unordered.pattern)
     marked = lines.with_columns(certified=certified)
     good = marked.lazy().filter("certified").with_columns(record=_TEXT.str.json_decode(_json_type(contract)))
-    fields = contract.fields
-    columns = {
-        "model": fields.model,
-        "subject": fields.subject,
-        "split": fields.split,
-        "truth": fields.truth,
-        "predicted": fields.predicted,
-        "confidence": fields.confidence,
-    }
-    rows = good.select("line", **{name: _at(path) for name, path in columns.items()}).select(_typed()).collect()
+    rows = (
+        good.select("line", **{name: _at(path) for name, path in asdict(contract.fields).items()})
+        .select(typed())
+        .collect()
+    )
     return rows, marked.filter(~pl.col("certified")).select("line", "text")
 
 
@@ -132,20 +131,11 @@ def _at(path: str) -> pl.Expr:
 
 def _json_type(contract: Contract) -> pl.Struct:
     """Return the type of a record that holds the contract's fields and nothing else."""
-    fields = contract.fields
-    kinds: dict[str, pl.DataType] = {
-        fields.model: pl.String(),
-        fields.subject: pl.String(),
-        fields.split: pl.String(),
-        fields.truth: pl.Int64(),
-        fields.predicted: pl.Int64(),
-        fields.confidence: pl.Float64(),
-    }
-    return _struct({tuple(path.split(".")): kind for path, kind in kinds.items()})
+    return _struct({tuple(path.split(".")): READ[name] for name, path in asdict(contract.fields).items()})
 
 
-def _struct(leaves: dict[tuple[str, ...], pl.DataType]) -> pl.Struct:
-    members: dict[str, dict[tuple[str, ...], pl.DataType]] = {}
+def _struct(leaves: dict[tuple[str, ...], type[pl.DataType]]) -> pl.Struct:
+    members: dict[str, dict[tuple[str, ...], type[pl.DataType]]] = {}
     for (head, *rest), kind in leaves.items():
         members.setdefault(head, {})[tuple(rest)] = kind
     return pl.Struct({name: below.get(()) or _struct(below) for name, below in members.items()})

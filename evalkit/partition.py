@@ -133,6 +133,11 @@ class Inputs:
         self._stack.close()
 
     @property
+    def labels(self) -> list[str]:
+        """The name of each source as it is reported."""
+        return [source.label for source in self.sources]
+
+    @property
     def stored(self) -> int | None:
         """All stored bytes, or None where that is not known before the end."""
         sizes = [source.identity.size for source in self.sources if source.identity]

@@ -83,13 +83,12 @@ def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress
         if progress is not None:
             progress(part.stored, part.records)
     parts.sort(key=attrgetter("place"))
-    names = [source.label for source in inputs.sources]
     starts = _first_lines(parts)
-    ledger = _whole_ledger(inputs, parts, starts, names)
+    ledger = _whole_ledger(inputs, parts, starts)
     if ledger.lines:
         raise Refusal.from_ledger(ledger)
     _assert_contributor_held_out(inputs, contract, parts, starts, workers)
-    return _dump(inputs, parts, names, outcomes)
+    return _dump(inputs, parts, outcomes)
 
 
 def read_part(partition: Partition, contract: Contract) -> Part:
@@ -147,24 +146,24 @@ def _first_lines(parts: Sequence[Part]) -> dict[Place, int]:
     return starts
 
 
-def _whole_ledger(inputs: Inputs, parts: Sequence[Part], starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
+def _whole_ledger(inputs: Inputs, parts: Sequence[Part], starts: Mapping[Place, int]) -> Ledger:
     """Add up what is wrong with the lines of each source and with the source itself, in the order given."""
     by_source = {source: list(own) for source, own in groupby(parts, key=lambda part: part.place[0])}
     found = Ledger()
-    for source in range(len(names)):
-        own = (_placed(part.ledger, part.place, starts, names) for part in by_source.get(source, ()))
+    for source, name in enumerate(inputs.labels):
+        own = (_placed(part.ledger, name, starts[part.place]) for part in by_source.get(source, ()))
         found = sum(own, found)
         if source in inputs.broken:
             found += Ledger.of([(inputs.broken[source],)])
     return found
 
 
-def _placed(ledger: Ledger, place: Place, starts: Mapping[Place, int], names: Sequence[str]) -> Ledger:
+def _placed(ledger: Ledger, name: str, first_line: int) -> Ledger:
     """Give violations their file and their line in it."""
 
     def put(violation: Violation) -> Violation:
         line = violation.line or 0
-        return replace(violation, file=names[place[0]], line=starts[place] + line)
+        return replace(violation, file=name, line=first_line + line)
 
     return replace(ledger, shown=tuple(put(violation) for violation in ledger.shown))
 
@@ -179,7 +178,8 @@ def _assert_contributor_held_out(
     few as a rule, a third finds their lines.
     """
     found = [part.mismatches.with_columns(pl.col("line") + starts[part.place]) for part in parts]
-    mismatches = pl.concat([*found, pl.DataFrame(schema=APPEARANCE)])
+    none = pl.DataFrame(schema=APPEARANCE)
+    mismatches = pl.concat([*found, none])
     if mismatches.is_empty():
         return
 
@@ -190,10 +190,8 @@ def _assert_contributor_held_out(
     right = look_up(_reproducible_subjects).unique()
     twice = wrong.group_by("subject").len().filter(pl.col("len") > 1).select("subject")
     torn = pl.concat([twice, right.join(wrong, on="subject", how="semi")]).unique()
-    none = pl.DataFrame(schema=APPEARANCE)
     leaking = leaks(look_up(_appearances_of, subjects=torn, starts=starts) if torn.height else none)
-    names = [source.label for source in inputs.sources]
-    raise Refusal.from_ledger(held_out_ledger(leaking, mismatches, names, contract.split_rule))
+    raise Refusal.from_ledger(held_out_ledger(leaking, mismatches, inputs.labels, contract.split_rule))
 
 
 def _reproducible_subjects(partition: Partition, contract: Contract) -> pl.DataFrame:
@@ -212,8 +210,8 @@ def _appearances_of(
     return found.join(subjects, on="subject", how="semi")
 
 
-def _dump(inputs: Inputs, parts: Sequence[Part], names: Sequence[str], outcomes: _Outcomes) -> Dump:
-    digests = inputs.digests()
+def _dump(inputs: Inputs, parts: Sequence[Part], outcomes: _Outcomes) -> Dump:
+    names, digests = inputs.labels, inputs.digests()
     records = [0] * len(names)
     for part in parts:
         records[part.place[0]] += part.records

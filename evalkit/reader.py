@@ -65,7 +65,7 @@ def _valid_record(document: Any, contract: Contract) -> Record | None:
         model, subject = _find(document, fields.model), _find(document, fields.subject)
         split, truth = _find(document, fields.split), _find(document, fields.truth)
         predicted = confidence = None
-        valid = _is_model(model) and _is_subject(subject) and _is_split(split) and _is_label(truth, contract)
+        valid = is_model(model) and _is_subject(subject) and _is_split(split) and _is_label(truth, contract)
         if _find(document, fields.prediction) is not None:
             predicted, confidence = _find(document, fields.predicted), _find(document, fields.confidence)
             valid = valid and _is_label(predicted, contract) and _is_confidence(confidence)
@@ -104,7 +104,7 @@ class _Taker:
 
     def __init__(self, document: dict[str, Any], secret: str) -> None:
         self._document = document
-        self.secret = secret
+        self._secret = secret
         self.faults: list[Violation] = []
 
     def take(self, path: str, judge: Callable[[Any], Violation | None]) -> Any:
@@ -115,7 +115,7 @@ class _Taker:
             if fault is None:
                 return found
             found = replace(fault, field=path)
-        elif found.rule == "object" and self.secret.startswith(f"{found.field}."):
+        elif found.rule == "object" and self._secret.startswith(f"{found.field}."):
             found = replace(found, value=None)
         if found not in self.faults:
             self.faults.append(found)
@@ -140,12 +140,13 @@ def _names(path: str) -> tuple[str, ...]:
     return tuple(path.split("."))
 
 
-def _is_model(value: object) -> bool:
+def is_model(value: object) -> bool:
+    """Tell whether a value may name a model."""
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
 def _judge_model(value: object) -> Violation | None:
-    if _is_model(value):
+    if is_model(value):
         return None
     if not isinstance(value, str):
         return Violation("model", "must be a text", value=show(value))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from evalkit.certify import ROW, certify, sample
+from evalkit.certify import READ, certify, sample, typed
 from evalkit.contract import Contract
 from evalkit.errors import Ledger, Violation
 from evalkit.grammar import compile_grammar
-from evalkit.reader import Record, read_line
+from evalkit.reader import Record, is_model, read_line
 from evalkit.shapes import learn
 from evalkit.strict_json import MAX_LINE
 
@@ -50,7 +50,7 @@ def read_rows(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
     grammar = compile_grammar(learn(sample(data, SAMPLED_LINES), contract), contract)
     try:
         certified = certify(data, grammar, contract, every=every)
-    except pl.exceptions.ComputeError:  # not UTF-8, and not said where
+    except pl.exceptions.ComputeError:  # not UTF-8, and not said where; or a pattern that Polars does not take
         return _read_exactly(data, contract)
     table, doubtful = _decode_names(certified.rows)
     odd = [certified.odd, _texts(data, doubtful)] if doubtful else [certified.odd]
@@ -95,17 +95,13 @@ class _Exact:
         """Return the records read, columns of ``certify.ROW``."""
         columns = zip(*self._records, strict=True) if self._records else [()] * len(Record._fields)
         records = dict(zip(Record._fields, columns, strict=True)) | {"line": self._lines}
-        labels = {"truth": pl.Int64, "predicted": pl.Int64}
-        table = pl.DataFrame(
-            {name: pl.Series(records[name], dtype=labels.get(name, kind)) for name, kind in ROW.items()}
-        )
-        return table.select(pl.col(name).cast(kind) for name, kind in ROW.items())
+        return pl.DataFrame({name: pl.Series(records[name], dtype=kind) for name, kind in READ.items()}).select(typed())
 
 
 def _decode_names(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
     """Turn names as they are spelled in JSON into names; lines whose name is in doubt are left out and listed."""
     names = {spelled: json.loads(f'"{spelled}"') for spelled in rows["model"].unique()}
-    doubtful = [spelled for spelled, name in names.items() if not name.strip() or "\0" in name]
+    doubtful = [spelled for spelled, name in names.items() if not is_model(name)]
     lines = []
     if doubtful:
         in_doubt = pl.col("model").is_in(doubtful)

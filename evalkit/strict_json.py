@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from evalkit.errors import Refusal, Violation
+from evalkit.errors import Refusal, Violation, printable
 
 MAX_LINE = 64 * 1024 * 1024
 """Longest line in bytes. A dump without line ends would else be read into memory whole."""
@@ -87,7 +87,7 @@ def show(value: object) -> str:
         cut = value[: _SHOWN_CHARACTERS + 1] if isinstance(value, str) else value
         text = json.dumps(cut, ensure_ascii=False)
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-        text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+        text = printable(text)
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 
 

@@ -9,15 +9,20 @@ from rich.table import Table
 from rich.text import Text
 
 from evalkit.errors import Refusal, printable
+from evalkit.families.selective import metrics
 from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
 
-_HEADINGS = {"precisionAtCoverage": "precision", "macroF1": "macro-F1", "ece": "ECE"}
+_HEADINGS = {
+    metrics.precision_at_coverage.name: "precision",
+    metrics.macro_f1.name: "macro-F1",
+    metrics.ece.name: "ECE",
+}
 _REASONS = {
-    "no-validation-records": "no validation records",
-    "no-test-records": "no test records",
-    "no-cut-clears-floor": "no cut clears the floor",
-    "nothing-accepted": "nothing accepted on test",
+    metrics.NO_VALIDATION: "no validation records",
+    metrics.NO_TEST: "no test records",
+    metrics.NO_CUT: "no cut clears the floor",
+    metrics.NOTHING_ACCEPTED: "nothing accepted on test",
 }
 
 

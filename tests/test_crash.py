@@ -227,6 +227,12 @@ def test_a_signal_while_outputs_are_written(here: Path, number: int, code: int, 
             assert json.loads(notes[b"evalkit.evidence"]) == evidence
 
 
+def _rigged(code: str, here: Path) -> subprocess.CompletedProcess[str]:
+    """Judge a dump into a results folder by code that first puts something into the program's way."""
+    line = [sys.executable, "-c", code, "compare", *FLOOR, "go.jsonl", "--out", "out", "-q"]
+    return subprocess.run(line, cwd=here, env=environment(), capture_output=True, text=True, check=False)
+
+
 def test_a_signal_while_the_older_results_are_removed(here: Path) -> None:
     """When the new results are in place the older ones are removed; a signal then leaves nothing of them behind."""
     assert compare("blocked.jsonl", "--out", "out", "-q", cwd=here).code == 3
@@ -241,8 +247,7 @@ def test_a_signal_while_the_older_results_are_removed(here: Path) -> None:
         "shutil.rmtree = signalled\n"
         "evalkit.cli.run()"
     )
-    line = [sys.executable, "-c", code, "compare", *FLOOR, "go.jsonl", "--out", "out", "-q"]
-    run = subprocess.run(line, cwd=here, env=environment(), capture_output=True, text=True, check=False)
+    run = _rigged(code, here)
     assert run.returncode in (0, 143)
     assert sorted(files(here)) == before
 
@@ -260,8 +265,7 @@ def test_one_interrupt_interrupts_once(here: Path) -> None:
         "polars.DataFrame.write_parquet = busy\n"
         "evalkit.cli.run()"
     )
-    line = [sys.executable, "-c", code, "compare", *FLOOR, "go.jsonl", "--out", "out", "-q"]
-    run = subprocess.run(line, cwd=here, env=environment(), capture_output=True, text=True, check=False)
+    run = _rigged(code, here)
     assert (run.returncode, run.stdout, run.stderr) == (130, "", "evalkit: interrupted\n")
     assert sorted(files(here)) == before
 

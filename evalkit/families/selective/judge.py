@@ -10,14 +10,9 @@ from evalkit.exact import Exact, difference, rounded
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, Chosen, ClassRow, Optimism, Selection
 from evalkit.families.selective.measured import shown_labels, test_measurements, validation_measurements
-from evalkit.families.selective.metrics import Counts
+from evalkit.families.selective.metrics import NO_CUT, NO_TEST, NO_VALIDATION, NOTHING_ACCEPTED, Counts
 from evalkit.gates import Gate, judge
 from evalkit.metric import Metric
-
-NO_VALIDATION = "no-validation-records"
-NO_TEST = "no-test-records"
-NO_CUT = "no-cut-clears-floor"
-NOTHING_ACCEPTED = "nothing-accepted"
 
 
 def judge_candidate(model: str, chosen: Chosen, tests: int, counts: Counts | None, contract: Contract) -> Candidate:

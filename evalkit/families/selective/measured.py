@@ -25,7 +25,7 @@ def validation_measurements(model: str, chosen: Chosen) -> Iterator[Measurement]
     place = Place(model, "validation")
     reason = None
     if chosen.threshold is None:
-        reason = "no-cut-clears-floor" if chosen.total else "no-validation-records"
+        reason = metrics.NO_CUT if chosen.total else metrics.NO_VALIDATION
     threshold = None if chosen.threshold is None else Fraction(chosen.threshold)
     accepted = None if chosen.accepted is None else Ratio(chosen.accepted, 1)
     size, taken = chosen.total, chosen.accepted or 0

@@ -16,6 +16,11 @@ from evalkit.metric import metric
 
 Label = str
 
+NO_VALIDATION = "no-validation-records"
+NO_TEST = "no-test-records"
+NO_CUT = "no-cut-clears-floor"
+NOTHING_ACCEPTED = "nothing-accepted"
+
 
 @dataclass(frozen=True, slots=True)
 class Bin:
@@ -89,7 +94,7 @@ class Counts:
         return set(self.truth) - {truth for truth, _ in self.cells}
 
 
-@metric("coverage", "higher", "no-test-records")
+@metric("coverage", "higher", NO_TEST)
 def coverage(counts: Counts) -> Exact:
     """Accepted suggestions over all records of the split: accepted / total.
 
@@ -99,7 +104,7 @@ def coverage(counts: Counts) -> Exact:
     return Ratio(counts.accepted, counts.total)
 
 
-@metric("precisionAtCoverage", "higher", "nothing-accepted")
+@metric("precisionAtCoverage", "higher", NOTHING_ACCEPTED)
 def precision_at_coverage(counts: Counts) -> Exact:
     """Right suggestions over accepted suggestions: correct / accepted.
 
@@ -129,7 +134,7 @@ def recall(counts: Counts, label: Label) -> Exact:
     return Ratio(counts.true_positives(label), counts.support(label))
 
 
-@metric("f1", "higher", "nothing-accepted")
+@metric("f1", "higher", NOTHING_ACCEPTED)
 def f1(counts: Counts, label: Label) -> Exact:
     """Over accepted suggestions, of one label: 2 · true positives / (support + predicted).
 
@@ -139,7 +144,7 @@ def f1(counts: Counts, label: Label) -> Exact:
     return Ratio(2 * counts.true_positives(label), counts.support(label) + counts.predicted(label))
 
 
-@metric("macroF1", "higher", "nothing-accepted")
+@metric("macroF1", "higher", NOTHING_ACCEPTED)
 def macro_f1(counts: Counts) -> Exact:
     """Plain mean of ``f1`` over the labels with accepted truth.
 
@@ -156,7 +161,7 @@ def macro_f1(counts: Counts) -> Exact:
     return mean(score.value() or Fraction(0) for score in scores if isinstance(score, Ratio))
 
 
-@metric("ece", "lower", "nothing-accepted")
+@metric("ece", "lower", NOTHING_ACCEPTED)
 def ece(counts: Counts) -> Exact:
     """Expected calibration error over accepted suggestions: Σ over bins of count/accepted · |accuracy − confidence|.
 
@@ -173,7 +178,7 @@ def ece(counts: Counts) -> Exact:
     return sum(gaps, Fraction(0)) / counts.accepted
 
 
-@metric("meanConfidence", "none", "nothing-accepted")
+@metric("meanConfidence", "none", NOTHING_ACCEPTED)
 def mean_confidence(one: Bin) -> Exact:
     """Mean confidence of the accepted suggestions of one bin.
 
@@ -183,7 +188,7 @@ def mean_confidence(one: Bin) -> Exact:
     return Ratio(one.confidence, one.count)
 
 
-@metric("accuracy", "none", "nothing-accepted")
+@metric("accuracy", "none", NOTHING_ACCEPTED)
 def accuracy(one: Bin) -> Exact:
     """Share of right ones among the accepted suggestions of one bin.
 

@@ -20,9 +20,6 @@ _OFFERED = pl.col("predicted").is_not_null()
 _RIGHT = pl.col("truth") == pl.col("predicted")
 
 
-_Tables = tuple[dict[str, int], list[int], dict[tuple[str, str], int], dict[int, Bin]]
-
-
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A threshold and what it accepts on validation.
@@ -31,13 +28,11 @@ class Cut:
         threshold: Suggestions of this confidence or more are accepted.
         accepted: How many that are.
         correct: How many of them are right.
-        total: All validation records of the model.
     """
 
     threshold: float
     accepted: int
     correct: int
-    total: int
 
 
 def curve(validation: pl.LazyFrame) -> pl.DataFrame:
@@ -94,7 +89,7 @@ def best_cut(cuts: pl.DataFrame, records: int, min_coverage: Fraction) -> Cut | 
     while (better := wide.filter(_crosswise(best) > 0)).height:
         best = better.sort(pl.col("correct") / pl.col("accepted")).row(-1, named=True)
     widest = wide.filter(_crosswise(best) == 0).sort("accepted").row(-1, named=True)
-    return Cut(widest["cut"], int(widest["accepted"]), int(widest["correct"]), records)
+    return Cut(widest["cut"], int(widest["accepted"]), int(widest["correct"]))
 
 
 def _crosswise(best: Mapping[str, int]) -> pl.Expr:
@@ -126,15 +121,18 @@ def count(records: pl.LazyFrame, thresholds: Mapping[str, float], bins: int) -> 
         ],
         engine="streaming",
     )
-    by_model: dict[str, _Tables] = {model: ({}, [], {}, {}) for model in thresholds}
-    for model, label, records_of, none in truth.iter_rows():
-        by_model[model][0][label] = records_of
-        by_model[model][1].append(none)
-    for model, label, predicted, cell in cells.iter_rows():
-        by_model[model][2][label, predicted] = cell
+    truths: dict[str, dict[str, int]] = {model: {} for model in thresholds}
+    abstained = dict.fromkeys(thresholds, 0)
+    confusion: dict[str, dict[tuple[str, str], int]] = {model: {} for model in thresholds}
+    held: dict[str, dict[int, Bin]] = {model: {} for model in thresholds}
+    for model, label, size, none in truth.iter_rows():
+        truths[model][label] = size
+        abstained[model] += none
+    for model, label, predicted, size in cells.iter_rows():
+        confusion[model][label, predicted] = size
     for model, index, size, correct, confidence in filled.iter_rows():
-        by_model[model][3][index] = Bin(size, correct, confidence)
-    return {model: Counts(truths, sum(nones), found, held) for model, (truths, nones, found, held) in by_model.items()}
+        held[model][index] = Bin(size, correct, confidence)
+    return {model: Counts(truths[model], abstained[model], confusion[model], held[model]) for model in thresholds}
 
 
 def records_by_model(records: pl.LazyFrame) -> dict[str, int]:
