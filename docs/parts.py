@@ -20,10 +20,12 @@ import evalkit
 from evalkit.cli import app
 from evalkit.contract import BRISTOL
 from evalkit.families.selective import metrics
-from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection
+from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
 from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
+from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
+from evalkit.policy import Terms
 from evalkit.report import camel
 from evalkit.source import Evidence
 
@@ -37,6 +39,7 @@ BETTER = {"higher": "higher", "lower": "lower", "none": "–"}
 
 OBJECTS: Mapping[str, tuple[str, type]] = {
     "report": ("The report", Report),
+    "policy": ("`policy`, where one is in force", Terms),
     "evidence": ("`evidence`, one a source", Evidence),
     "candidate": ("`candidates`, one a model, sorted by name", Candidate),
     "selection": ("`selection` of a candidate", Selection),
@@ -44,8 +47,15 @@ OBJECTS: Mapping[str, tuple[str, type]] = {
     "class": ("`perClass` of a candidate, by label", ClassRow),
     "bin": ("`bins` of a candidate", BinRow),
     "gate": ("`gates` of a candidate, by metric", GateResult),
+    "stratum": ("`strata` of a candidate", Stratum),
 }
 """The objects that a report is made of, and what they are called in ``names.toml``."""
+
+INSPECTION: Mapping[str, tuple[str, type]] = {
+    "inspection": ("The inspection", Inspection),
+    "count": ("`counts`, one a model and split, and one for each label and stratum in it", Count),
+}
+"""The objects that an inspection is made of."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -72,9 +82,14 @@ def demo() -> str:
 
 def commands() -> str:
     """Show the help of the program and of each command."""
-    group: Any = typer.main.get_command(app)
-    names = ["evalkit", *(f"evalkit {name}" for name in group.commands)]
+    names = list(_commands("evalkit", typer.main.get_command(app)))
     return "\n\n".join(f"## {name}\n\n```console\n{replay(f'$ {name} --help')}\n```" for name in names)
+
+
+def _commands(name: str, command: Any) -> Iterator[str]:
+    yield name
+    for below, one in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {below}", one)
 
 
 def refusal_table() -> str:
@@ -131,9 +146,18 @@ def _section(one: Metric) -> str:
 
 def report_keys() -> str:
     """List the keys of a report, object by object."""
+    return _keys(OBJECTS)
+
+
+def inspection_keys() -> str:
+    """List the keys of an inspection, object by object."""
+    return _keys(INSPECTION)
+
+
+def _keys(objects: Mapping[str, tuple[str, type]]) -> str:
     names = _Names()
     sections = []
-    for scope, (title, kind) in OBJECTS.items():
+    for scope, (title, kind) in objects.items():
         rows = ([f"`{camel(key)}`", _json_type(hint), names.meaning(scope, key)] for key, hint in _shown(kind))
         sections.append(f"### {title}\n\n{table(['key', 'type', 'meaning'], rows)}")
     return "\n\n".join(sections)
@@ -184,8 +208,8 @@ def _json_type(hint: Any) -> str:
         return _PLAIN[hint]
     origin, members = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return " or ".join(_json_type(member) for member in members)
-    if origin is tuple:
+        return " or ".join(dict.fromkeys(_json_type(member) for member in members))
+    if origin in (tuple, Sequence):
         return f"array of {_plural(_json_type(members[0]))}"
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return "object" if members[1] is Any else f"object of {_plural(_json_type(members[1]))}"
@@ -193,7 +217,7 @@ def _json_type(hint: Any) -> str:
 
 
 def _plural(kind: str) -> str:
-    return f"{kind}s"
+    return " or ".join(f"{one}s" for one in kind.split(" or "))
 
 
 PARTS: Mapping[str, Callable[[], str]] = {
@@ -203,6 +227,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "metric-table": metric_table,
     "metric-sections": metric_sections,
     "report-keys": report_keys,
+    "inspection-keys": inspection_keys,
     "table-columns": table_columns,
 }
 """The parts by name."""

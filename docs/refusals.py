@@ -7,6 +7,8 @@ hold, such as a missing file, is provoked here. A rule without a message or with
 from __future__ import annotations
 
 import ast
+import gzip
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
@@ -14,13 +16,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pyarrow as pa
 from shell import ROOT, playground
 
-from evalkit import Refusal, Violation, compare
+from evalkit import Contract, Refusal, Violation, compare, convert, read_contract, read_policy, receipt
 from evalkit.families.selective.plan import select_threshold
 from evalkit.outputs import Outputs, check_outputs
+from evalkit.report_file import MAX_REPORT
 from evalkit.run_record import read_run_record
 from evalkit.source import open_same, resolve
 from evalkit.strict_json import MAX_LINE
@@ -81,8 +86,10 @@ def declared() -> set[str]:
 
 
 def _named(node: ast.AST, places: Mapping[str, int]) -> Iterator[str]:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in places:
-        place = places[node.func.id]
+    called = node.func if isinstance(node, ast.Call) else None
+    name = str(called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", ""))
+    if isinstance(node, ast.Call) and name in places:
+        place = places[name]
         found = node.args[place] if place < len(node.args) else None
         if isinstance(found, ast.Constant) and isinstance(found.value, str):
             yield found.value
@@ -138,6 +145,62 @@ def _foreign() -> object:
     return select_threshold(frame, Fraction(1, 2))
 
 
+def _object_as_stratum() -> object:
+    line = Path(DUMP).read_text("utf-8").splitlines()[0]
+    Path("stratum.jsonl").write_text(line[:-1] + ',"site":{}}\n', "utf-8")
+    return compare("stratum.jsonl", FLOOR, by="site")
+
+
+def _policy_in_percent() -> object:
+    Path("policy.toml").write_text("confidence_floor = 80\n", "utf-8")
+    return read_policy("policy.toml")
+
+
+def _receipt_of(text: str, size: int | None = None) -> object:
+    Path("report.json").write_text(text, "utf-8")
+    if size is not None:
+        os.truncate("report.json", size)
+    return receipt("report.json")
+
+
+def _frame(**columns: pl.Expr) -> pl.DataFrame:
+    return pl.read_ndjson(DUMP).with_columns(**columns)
+
+
+def _file(name: str, content: bytes) -> object:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_bytes(content)
+    return compare(name, FLOOR)
+
+
+def _in_folder(name: str, folder: str) -> object:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    _frame().write_parquet(name)
+    return compare(folder, FLOOR)
+
+
+def _beside_text() -> object:
+    Path("mixed").mkdir()
+    Path("mixed", "notes.txt").write_text("read me", "utf-8")
+    return _in_folder("mixed/a.parquet", "mixed")
+
+
+def _converted(**changed: Any) -> object:
+    convert(DUMP, "converted.parquet")
+    return compare("converted.parquet", FLOOR, **changed)
+
+
+def _not_text() -> object:
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
+    return compare(pa.table({"model": broken}), FLOOR)
+
+
+def _failing() -> object:
+    return compare(pl.LazyFrame({"model": ["m"]}).select(pl.col("model").cast(pl.Int64)), FLOOR)
+
+
+_HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
+
 PROVOKED: Sequence[Callable[[], object]] = (
     lambda: resolve(["yesterday.jsonl"]),
     lambda: resolve(["runs/*.jsonl"]),
@@ -152,5 +215,28 @@ PROVOKED: Sequence[Callable[[], object]] = (
     _changed,
     _endless,
     _foreign,
+    _object_as_stratum,
+    _policy_in_percent,
+    lambda: read_contract("data-fixtures/contracts/refused/undecided.toml"),
+    lambda: receipt("data-fixtures"),
+    partial(_receipt_of, "", MAX_REPORT + 1),
+    partial(_receipt_of, receipt(None).to_json()),
+    partial(_receipt_of, '{"schema": "evalkit-selective-v1"}'),
+    lambda: compare(_frame().drop("split"), FLOOR),
+    lambda: compare(_frame(model=pl.lit(7)), FLOOR),
+    lambda: compare(_frame(**{"truth.bristolType": pl.lit(4)}), FLOOR),
+    lambda: compare(pa.table([["m"], ["n"]], names=["model", "model"]), FLOOR),
+    partial(_file, "cut.parquet", b"PAR1 and no more"),
+    partial(_file, "secret.parquet", b"PARE and then what nobody else can read PARE"),
+    partial(_file, "cut.arrow", b"ARROW1 and no more"),
+    partial(_file, "packed.parquet", gzip.compress(b"PAR1", mtime=0)),
+    partial(_file, "twice.csv", b"model,model\n"),
+    partial(_file, "short.csv", _HEADER + b"m,e600000000000001,test,4\n"),
+    partial(_file, "quote.csv", _HEADER + b'"m" and more,e600000000000001,test,4,,\n'),
+    partial(_in_folder, "runs/split=test/a.parquet", "runs"),
+    _beside_text,
+    partial(_converted, contract=Contract(labels=(1, 2, 3))),
+    partial(_converted, by="site"),
+    _failing,
 )
 """Calls that are refused for what no fixture can hold."""

@@ -12,26 +12,61 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Candidate", "Contract", "Evidence", "Measurement", "Refusal", "Report", "Violation", "compare"]
+__all__ = [
+    "Candidate",
+    "Contract",
+    "Evidence",
+    "Fields",
+    "Inspection",
+    "Measurement",
+    "Policy",
+    "Receipt",
+    "Refusal",
+    "Report",
+    "SplitRule",
+    "Violation",
+    "compare",
+    "convert",
+    "inspect",
+    "read_contract",
+    "read_policy",
+    "receipt",
+]
 
 if TYPE_CHECKING:
-    from evalkit.contract import Contract
+    from evalkit.contract import Contract, Fields, SplitRule
+    from evalkit.contract_toml import read_contract
+    from evalkit.convert import convert
     from evalkit.errors import Refusal, Violation
     from evalkit.families.selective.candidate import Candidate
     from evalkit.families.selective.compare import compare
+    from evalkit.families.selective.receipt import Receipt, receipt
     from evalkit.families.selective.result import Report
+    from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
+    from evalkit.policy import Policy
+    from evalkit.policy_toml import read_policy
     from evalkit.source import Evidence
 
 _HOMES = {
     "Candidate": "evalkit.families.selective.candidate",
     "Contract": "evalkit.contract",
     "Evidence": "evalkit.source",
+    "Fields": "evalkit.contract",
+    "Inspection": "evalkit.inspection",
     "Measurement": "evalkit.metric",
+    "Policy": "evalkit.policy",
+    "Receipt": "evalkit.families.selective.receipt",
     "Refusal": "evalkit.errors",
     "Report": "evalkit.families.selective.result",
+    "SplitRule": "evalkit.contract",
     "Violation": "evalkit.errors",
     "compare": "evalkit.families.selective.compare",
+    "convert": "evalkit.convert",
+    "inspect": "evalkit.inspection",
+    "read_contract": "evalkit.contract_toml",
+    "read_policy": "evalkit.policy_toml",
+    "receipt": "evalkit.families.selective.receipt",
 }
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import and_
@@ -13,21 +13,23 @@ from operator import and_
 import polars as pl
 
 from evalkit.contract import Contract
-from evalkit.grammar import Grammar, Unordered
+from evalkit.grammar import Grammar, Unordered, scalar
 
-ROW: dict[str, type[pl.DataType]] = {
-    "line": pl.UInt32,
-    "model": pl.String,
-    "subject": pl.String,
-    "split": pl.String,
-    "truth": pl.String,
-    "predicted": pl.String,
-    "confidence": pl.Float64,
-}
-"""The columns of a record's row. Names are as they are spelled between the quotes; line numbers count from 0."""
 
-READ = ROW | {"truth": pl.Int64, "predicted": pl.Int64}
-"""The same columns as JSON gives them: labels are whole numbers there."""
+def row_type(contract: Contract) -> dict[str, type[pl.DataType]]:
+    """Return the columns of a record's row; line numbers count from 0, and labels are texts."""
+    texts = ["model", "subject", "split", "truth", "predicted"]
+    scalars = [scalar(place) for place in range(len(contract.scalars))]
+    return {"line": pl.UInt32, **dict.fromkeys(texts, pl.String), "confidence": pl.Float64} | dict.fromkeys(
+        scalars, pl.String
+    )
+
+
+def read_type(contract: Contract) -> dict[str, type[pl.DataType]]:
+    """Return the same columns as JSON gives them: labels may be whole numbers there."""
+    label = pl.Int64 if contract.label_kind is int else pl.String
+    return row_type(contract) | {"truth": label, "predicted": label}
+
 
 _TEXT = pl.col("text")
 _SAMPLED_BYTES = 256 * 1024
@@ -41,7 +43,8 @@ class Certified:
     Attributes:
         lines: How many lines there are, blank ones included.
         blank: How many are blank.
-        rows: Certified records, columns of ``ROW``. Train records of the models that the grammar names are left out.
+        rows: Certified records, columns of ``row_type``, texts as they are spelled between their quotes and scalars as
+            they are spelled in all. Train records of the models that the grammar names are left out.
         odd: ``line`` and ``text`` of all other lines, for the exact reader to decide.
     """
 
@@ -71,10 +74,10 @@ def certify(data: bytes, grammar: Grammar, contract: Contract, *, every: bool = 
     count, rest = pl.collect_all([lines.select(pl.len()), left], engine="streaming")
     found = []
     if first is not None:
-        rows, rest = _split(rest)
+        rows, rest = _split(rest, contract)
         found.append(rows)
     for pattern in others:
-        rows, rest = _split(rest.with_columns(fields=_TEXT.str.extract_groups(pattern)))
+        rows, rest = _split(rest.with_columns(fields=_TEXT.str.extract_groups(pattern)), contract)
         found.append(rows)
     text = rest.filter(~_TEXT.str.contains(_BLANK))
     rows, odd = _read_unordered(text, grammar.unordered, contract)
@@ -96,33 +99,48 @@ def _has_each_key_once(unordered: Unordered) -> pl.Expr:
     return reduce(and_, markers, ~_TEXT.str.contains("\\", literal=True))
 
 
-def _split(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _split(frame: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Part the lines whose groups matched, as rows, from those that did not."""
-    matched = pl.col("fields").struct.field("truth").is_not_null()
-    rows = frame.lazy().filter(matched).select("line", "fields").unnest("fields").select(typed()).collect()
-    return rows, frame.filter(~matched).select("line", "text")
+    fields = pl.col("fields").struct
+    matched = fields.field("truth").is_not_null()
+    if contract.fields.prediction is None:  # the pattern lets each be null alone
+        matched &= fields.field("predicted").is_null() == fields.field("confidence").is_null()
+    good = frame.lazy().filter(matched).select("line", "fields").unnest("fields")
+    return good.select(typed(contract, good.collect_schema().names())).collect(), frame.filter(~matched).select(
+        "line", "text"
+    )
 
 
-def typed() -> list[pl.Expr]:
-    """Return the columns of ``ROW`` of a frame that has them in any type."""
-    return [pl.col(name).cast(dtype) for name, dtype in ROW.items()]
+def typed(contract: Contract, present: Collection[str]) -> list[pl.Expr]:
+    """Return the columns of ``row_type`` of a frame that has them in any type; one that is not present is null."""
+    return [
+        pl.col(name).cast(kind) if name in present else pl.lit(None, kind).alias(name)
+        for name, kind in row_type(contract).items()
+    ]
 
 
 def _read_unordered(
     lines: pl.DataFrame, unordered: Unordered | None, contract: Contract
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Certify lines whatever the order of their keys, and parse those that passed."""
-    if unordered is None or lines.is_empty():
-        return pl.DataFrame(schema=ROW), lines
+    if unordered is None or lines.is_empty() or _has_pattern(contract):
+        return pl.DataFrame(schema=row_type(contract)), lines
     certified = _has_each_key_once(unordered) & _TEXT.str.contains(unordered.pattern)
     marked = lines.with_columns(certified=certified)
     good = marked.lazy().filter("certified").with_columns(record=_TEXT.str.json_decode(_json_type(contract)))
-    rows = (
-        good.select("line", **{name: _at(path) for name, path in asdict(contract.fields).items()})
-        .select(typed())
-        .collect()
-    )
-    return rows, marked.filter(~pl.col("certified")).select("line", "text")
+    columns = {name: _at(path) for name, path in asdict(contract.fields).items()}
+    for place, path in enumerate(contract.scalars):
+        columns[scalar(place)] = pl.format('"{}"', _at(path))  # no escape is in it: so it is spelled
+    rows = good.select("line", "text", **columns).collect()
+    halves = pl.col("predicted").is_null() != pl.col("confidence").is_null()
+    odd = pl.concat([marked.filter(~pl.col("certified")), rows.filter(halves)], how="diagonal").select("line", "text")
+    return rows.filter(~halves).select(typed(contract, rows.columns)), odd.sort("line")
+
+
+def _has_pattern(contract: Contract) -> bool:
+    """Tell whether the dataframe library would take some name of a field for a pattern of names."""
+    paths = (*asdict(contract.fields).values(), *contract.scalars)
+    return any(name == "*" or name.startswith("^") for path in paths for name in path.split("."))
 
 
 def _at(path: str) -> pl.Expr:
@@ -130,8 +148,10 @@ def _at(path: str) -> pl.Expr:
 
 
 def _json_type(contract: Contract) -> pl.Struct:
-    """Return the type of a record that holds the contract's fields and nothing else."""
-    return _struct({tuple(path.split(".")): READ[name] for name, path in asdict(contract.fields).items()})
+    """Return the type of a record that holds what is read of it and nothing else."""
+    kinds = read_type(contract)
+    leaves = {tuple(path.split(".")): kinds[name] for name, path in asdict(contract.fields).items()}
+    return _struct(leaves | {tuple(path.split(".")): pl.String for path in contract.scalars})
 
 
 def _struct(leaves: dict[tuple[str, ...], type[pl.DataType]]) -> pl.Struct:

@@ -14,27 +14,40 @@ WORKERS = min(max(os.cpu_count() or 1, 2), 8)
 """Workers at a time. Even one core gains from two: one reads while the other counts."""
 
 
-def gather(task: Callable[[Item], Result], items: Iterable[Item], workers: int = WORKERS) -> Iterator[Result]:
-    """Yield ``task(item)`` of every item, in the order in which they finish.
+def gather(
+    task: Callable[[Item], Result], items: Iterable[Item], workers: int = WORKERS, *, in_order: bool = False
+) -> Iterator[Result]:
+    """Yield ``task(item)`` of every item, in the order in which they finish, or in that of the items.
 
     Items are taken one by one as workers fall free, in the calling thread, which may read them from a stream. The
     first failure ends the run: items not yet begun are dropped, those under way are waited for.
     """
     with ThreadPoolExecutor(workers, thread_name_prefix="evalkit") as executor:
-        yield from _bounded(executor, task, items, workers)
+        yield from _bounded(executor, task, items, workers, in_order=in_order)
 
 
-def _bounded(executor: Executor, task: Callable[[Item], Result], items: Iterable[Item], limit: int) -> Iterator[Result]:
-    running: set[Future[Result]] = set()
+def _bounded(
+    executor: Executor, task: Callable[[Item], Result], items: Iterable[Item], limit: int, *, in_order: bool
+) -> Iterator[Result]:
+    running: list[Future[Result]] = []
     try:
         for item in items:
-            running.add(executor.submit(task, item))
+            running.append(executor.submit(task, item))
             if len(running) >= limit:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
+                yield from _finished(running, in_order=in_order)
         while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
+            yield from _finished(running, in_order=in_order)
     finally:
         for future in running:
             future.cancel()
+
+
+def _finished(running: list[Future[Result]], *, in_order: bool) -> Iterator[Result]:
+    """Wait for the next that must be done, and take out whatever is done by then."""
+    if in_order:
+        yield running.pop(0).result()
+        return
+    done, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in done:
+        running.remove(future)
+        yield future.result()

@@ -19,6 +19,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in text)
 
 
+def spot(file: str, line: int | None, unit: str = "line") -> str:
+    """Name a line, or a row, of a file.
+
+    >>> spot("a.jsonl", 3), spot("a.parquet", 3, "row")
+    ('a.jsonl:3', 'a.parquet: row 3')
+    """
+    if line is None:
+        return file
+    return f"{file}:{line}" if unit == "line" else f"{file}: {unit} {line}"
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """One broken rule at one place.
@@ -27,9 +38,11 @@ class Violation:
         rule: The rule's stable name, such as ``confidence``.
         message: What is wrong and what to do, in words.
         file: The source's name as given by the caller; None where no single source is to blame.
-        line: The line number, counted from 1 with blank lines; None where the whole source is to blame.
+        line: The line number, counted from 1 with blank lines; in a source of rows, the row's; None where the whole
+            source is to blame.
         field: The field's dotted path; None where the whole line is to blame.
         value: The value as JSON text, cut short; None where it must not or cannot be shown.
+        unit: What ``line`` counts: ``line``, or ``row`` in a source that has no lines.
 
     >>> print(Violation("split", "must be train, validation or test", "a.jsonl", 3, "split", '"dev"'))
     a.jsonl:3: split: must be train, validation or test; found "dev" [split]
@@ -41,11 +54,10 @@ class Violation:
     line: int | None = None
     field: str | None = None
     value: str | None = None
+    unit: str = "line"
 
     def __str__(self) -> str:
-        place = self.file or ""
-        if self.line is not None:
-            place += f":{self.line}"
+        place = spot(self.file or "", self.line, self.unit)
         parts = [part for part in (place, self.field) if part]
         found = f"; found {self.value}" if self.value is not None else ""
         return printable(": ".join([*parts, f"{self.message}{found} [{self.rule}]"]))
@@ -68,13 +80,16 @@ class Ledger:
     lines: int = 0
 
     @classmethod
-    def of(cls, broken: Iterable[tuple[Violation, ...]]) -> Ledger:
-        """Count the violations of broken lines, given one tuple a line, in the order of the input."""
+    def of(cls, broken: Iterable[tuple[Violation, ...]], *, every: bool = False) -> Ledger:
+        """Count the violations of broken lines, given one tuple a line, in the order of the input.
+
+        With ``every`` all are kept in words.
+        """
         shown: list[Violation] = []
         counts: Counter[str] = Counter()
         lines = 0
         for violations in broken:
-            if lines < SHOWN_LINES:
+            if every or lines < SHOWN_LINES:
                 shown.extend(violations)
             counts.update(violation.rule for violation in violations)
             lines += 1

@@ -114,7 +114,8 @@ def _text_of(value: object) -> str:
         number = Decimal(str(value))
     except (InvalidOperation, ValueError):
         return f"a {type(value).__name__}"
-    return format(number, "f") if number.is_finite() and not isinstance(value, bool) else str(value)
+    short = number.is_finite() and -1000 < int(number.as_tuple().exponent) < 1000  # else its digits take all memory
+    return format(number, "f") if short and not isinstance(value, bool) else str(value)
 
 
 def _hint(text: str) -> str:

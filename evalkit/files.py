@@ -59,17 +59,22 @@ def check_folder_target(path: Path, own: frozenset[str]) -> None:
         _check_place(path, path)
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes | Iterator[bytes]) -> None:
     """Write a file through a temporary one beside it and a rename. Missing parent folders are made."""
+    with new_file(path) as temporary, open(temporary, "wb") as file:
+        file.writelines([data] if isinstance(data, bytes) else data)
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary file beside a path, to be filled; it takes the path's place where the block ends well."""
     path = _resolved(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=path.parent)
     temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        yield temporary
+        os.fsync(handle)
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException as error:
@@ -77,6 +82,8 @@ def write_file(path: Path, data: bytes) -> None:
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # so that it says where there is no space left
         raise
+    finally:
+        os.close(handle)
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:

@@ -75,12 +75,16 @@ class Place:
         split: The split.
         label: The label.
         bin: The confidence bin.
+        stratum_field: The field, or fields, that the stratum is one of.
+        stratum: The stratum; None over all records.
     """
 
     model: str | None = None
     split: str | None = None
     label: str | None = None
     bin: int | None = None
+    stratum_field: str | None = None
+    stratum: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,22 +48,22 @@ class Outputs:
         return None if self.out is None else Path(self.out)
 
 
-def check_outputs(outputs: Outputs, sources: Sequence[Source], run_record: str | None = None) -> None:
+def check_outputs(outputs: Outputs, sources: Sequence[Source], *notes: str) -> None:
     """Refuse targets that cannot be written, or that would destroy an input or each other.
 
     Args:
         outputs: The targets.
         sources: The inputs.
-        run_record: The path of the run record, an input too.
+        notes: The paths of small files that are read too, such as the run record.
 
     Raises:
         Refusal: Some target is not usable.
     """
     inputs = {source.place: source.label for source in sources}
     named = [source.name for source in sources]
-    if run_record is not None:
-        inputs[_place(Path(run_record))] = label(run_record)
-        named.append(run_record)
+    for note in notes:
+        inputs[_place(Path(note))] = label(note)
+        named.append(note)
     if (path := outputs.json_path) is not None:
         check_file_target(path)
         if path.exists() and (found := _place(path)) in inputs:

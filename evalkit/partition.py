@@ -1,36 +1,36 @@
-"""From sources to partitions: byte ranges of plain files, blocks of everything that can only be read in order.
+"""From sources to partitions, in order and as often as asked for, and the digests of what was read.
 
 A partition is the unit everywhere: it bounds memory, moves the progress bar, and is what a worker gets. However a
-source is cut, the same lines come out. No module of the dataframe library is imported here, so that digests are under
-way while it loads.
+source is cut, the same records come out; how, the module of its format knows (``formats``). No module of the dataframe
+library is imported here, so that digests are under way while it loads.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import IO, Protocol, Self
+from dataclasses import dataclass, field
+from typing import IO, Any, Protocol, Self
 
+from evalkit.contract import Contract
 from evalkit.errors import Violation
-from evalkit.source import STANDARD_INPUT, Identity, Source, open_same
-from evalkit.stream import STEP, BrokenDataError, Tap, decompressed, whole_lines
-from evalkit.strict_json import MAX_LINE
+from evalkit.formats import FRAME, Format, by_magic, home
+from evalkit.source import STANDARD_INPUT, BrokenSourceError, Evidence, Identity, Source, needs_file, open_same
+from evalkit.stream import STEP, BrokenDataError, Stream, Tap, decompressed
 
 PARTITION_BYTES = 15 * 1024 * 1024
 """Bytes of a partition: twice as many are no faster and hold twice the memory; 32 MiB and more is memory that the
 allocator fetches anew each time."""
 
-_LOOK = 16 * 1024
-_MARK = b"\xef\xbb\xbf"
+PARTITION_ROWS = 256 * 1024
+"""Rows of a partition where there are no lines: twice as many are no faster and hold more memory."""
 
 
 class Partition(Protocol):
-    """Whole lines of one source."""
+    """Records of one source that stand together."""
 
     @property
     def source(self) -> int:
@@ -44,79 +44,72 @@ class Partition(Protocol):
     def stored(self) -> int:
         """How many stored bytes the partition stands for."""
 
-    def load(self) -> bytes:
-        """Return the lines, without a byte-order mark at the start of the source."""
+    @property
+    def format(self) -> Format:
+        """The format, whose module reads it."""
+
+
+@dataclass(slots=True)
+class Spool:
+    """A temporary file without a name, for what cannot be run through twice.
+
+    Attributes:
+        file: The file.
+        whole: Whether everything is in it.
+        ends: Where in it each piece of a frame ends.
+        schema: What the module of the format noted of a frame's columns.
+    """
+
+    file: IO[bytes]
+    whole: bool = False
+    ends: list[int] = field(default_factory=list)
+    schema: Any = None
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Lines that were read already."""
+class Given:
+    """What a format's module gets to cut.
 
-    source: int
-    number: int
-    stored: int
-    data: bytes
+    Attributes:
+        index: The source's place in the list.
+        source: The source.
+        size: About how many bytes a partition of lines should have.
+        rows: About how many rows any other partition should have.
+        stream: The text, where it can only be read in order.
+        spool: The spool of a data frame.
+    """
 
-    def load(self) -> bytes:
-        """Return the lines."""
-        return _without_mark(self.data, first=self.number == 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The lines of a plain file that begin in a byte range."""
-
-    source: int
-    number: int
-    path: str
-    identity: Identity
-    start: int
-    stop: int
+    index: int
+    source: Source
+    size: int
+    rows: int
+    stream: Stream | None = None
+    spool: Spool | None = None
 
     @property
-    def stored(self) -> int:
-        """The length of the range."""
-        return self.stop - self.start
-
-    def load(self) -> bytes:
-        """Read from the start of the first line that begins in the range to the end of the last.
-
-        Raises:
-            Refusal: The file is gone, or is not the one that was named.
-        """
-        with open_same(self.path, self.identity) as file:
-            begin = self._line_after(file.fileno(), self.start, self.stop)
-            end = self._line_after(file.fileno(), self.stop, self.stop + MAX_LINE + 1)
-            # One read of just these lines: a slice of a larger one would copy them all again.
-            data = os.pread(file.fileno(), end - begin, begin) if begin < self.stop else b""
-        return _without_mark(data, first=self.start == 0)
-
-    def _line_after(self, fd: int, position: int, limit: int) -> int:
-        """Return where the first line begins that does so at a position or later; the limit where none is found."""
-        if position == 0:
-            return 0
-        limit = min(limit, self.identity.size)
-        # The byte before the position tells whether a line begins there.
-        for offset in range(position - 1, limit, _LOOK):
-            found = os.pread(fd, _LOOK, offset).find(b"\n") + 1
-            if found:
-                return min(offset + found, limit)
-        return limit
+    def identity(self) -> Identity:
+        """The identity of what must be a regular file."""
+        if self.source.identity is None:
+            raise TypeError(self.source)
+        return self.source.identity
 
 
 class Inputs:
     """The sources of one run: their partitions, as often as asked for, and their digests.
 
     Plain files are digested in a thread of its own from the start. Everything else is digested as it passes through,
-    and what cannot be read a second time is kept in a temporary file without a name. A source whose compressed data
-    turns out to be broken ends there, and is noted in ``broken``.
+    and what cannot be read a second time is kept in a temporary file without a name. A source that turns out to be
+    broken as a whole ends there, and is noted in ``broken``. Of a data frame nothing is stored: it has no digest.
     """
 
-    def __init__(self, sources: Sequence[Source], partition_bytes: int = PARTITION_BYTES) -> None:
+    def __init__(
+        self, sources: Sequence[Source], partition_bytes: int = PARTITION_BYTES, partition_rows: int = PARTITION_ROWS
+    ) -> None:
         self.sources = tuple(sources)
         self._size = partition_bytes
+        self._rows = partition_rows
         self._digests: dict[int, tuple[int, str]] = {}
-        self._spools: dict[int, IO[bytes]] = {}
+        self._spools: dict[int, Spool] = {}
         self._stack = ExitStack()
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -138,21 +131,27 @@ class Inputs:
         return [source.label for source in self.sources]
 
     @property
+    def units(self) -> list[str]:
+        """What the records of each source are counted in: ``line`` or ``row``."""
+        return [source.format.unit for source in self.sources]
+
+    @property
     def stored(self) -> int | None:
         """All stored bytes, or None where that is not known before the end."""
-        sizes = [source.identity.size for source in self.sources if source.identity]
-        return sum(sizes) if len(sizes) == len(self.sources) else None
+        files = [source for source in self.sources if source.format != FRAME]
+        sizes = [source.identity.size for source in files if source.identity]
+        return sum(sizes) if len(sizes) == len(files) else None
 
     def partitions(self) -> Iterator[Partition]:
         """Cut all sources, in order. A later call cuts the same again."""
         for index, source in enumerate(self.sources):
-            if source.identity is not None and not source.compressed:
-                yield from self._ranges(index, source.name, source.identity)
-            else:
-                yield from self._blocks(index, source)
+            try:
+                yield from self._cut(index, source)
+            except BrokenSourceError as error:
+                self.broken[index] = error.violation
 
-    def digests(self) -> list[tuple[int, str]]:
-        """Return the stored bytes and the SHA-256 of each source, once all partitions were taken.
+    def digests(self) -> list[tuple[int, str] | None]:
+        """Return the stored bytes and the SHA-256 of each source, once all partitions were taken; None for a frame.
 
         Raises:
             Refusal: A file was changed while it was read.
@@ -163,45 +162,72 @@ class Inputs:
         for source in self.sources:
             if source.identity is not None:
                 open_same(source.name, source.identity).close()
-        return [self._digests[index] for index in range(len(self.sources))]
+        return [self._digests.get(index) for index in range(len(self.sources))]
 
-    def _ranges(self, index: int, path: str, identity: Identity) -> Iterator[Partition]:
-        for number, start in enumerate(range(0, identity.size, self._size)):
-            yield Range(index, number, path, identity, start, min(start + self._size, identity.size))
+    def converted_from(self, index: int) -> tuple[Evidence, ...] | None:
+        """Return the evidence of what a source was converted from; None where it was not converted."""
+        find = getattr(home(self.sources[index].format), "converted_from", None)
+        found: tuple[Evidence, ...] | None = None if find is None else find(self.sources[index])
+        return found
 
-    def _blocks(self, index: int, source: Source) -> Iterator[Partition]:
+    def warnings(self, contract: Contract) -> list[str]:
+        """Return what the caller should know of the columns of sources, though every record in them is valid."""
+        found: list[str] = []
+        for index, source in enumerate(self.sources):
+            find = getattr(home(source.format), "warnings", None)
+            told = [] if find is None else find(self._given(index, spool=self._spools.get(index)), contract)
+            found += [f"{source.label}: {text}" for text in told]
+        return found
+
+    def _given(self, index: int, **more: Any) -> Given:
+        return Given(index, self.sources[index], self._size, self._rows, **more)
+
+    def _cut(self, index: int, source: Source) -> Iterator[Partition]:
+        cut = home(source.format).cut
+        if source.in_order:
+            yield from self._cut_in_order(index, source, cut)
+        elif source.format == FRAME:
+            spool = self._spools.get(index) or self._spooled(index)
+            yield from cut(self._given(index, spool=spool))
+        else:
+            yield from cut(self._given(index))
+
+    def _cut_in_order(self, index: int, source: Source, cut: Any) -> Iterator[Partition]:
+        spool = self._spools.get(index)
         with ExitStack() as stack:
-            tap = Tap(self._open(index, source, stack), self._spool(index, source))
+            if spool is None and source.identity is None:
+                spool = self._spooled(index)
+            again = spool is not None and spool.whole
+            tap = Tap(self._open(source, spool, stack), spool.file if spool and not again else None)
+            if source.identity is None and (found := by_magic(tap.head())) is not None:
+                raise BrokenSourceError(needs_file(source.name, found))
             text = stack.enter_context(decompressed(tap))
-            before = number = 0
             try:
-                for data in whole_lines(text, self._size):
-                    yield Block(index, number, tap.count - before, data)
-                    before, number = tap.count, number + 1
+                yield from cut(self._given(index, stream=Stream(tap, text)))
             except BrokenDataError as error:
                 message = f"the compressed data is broken or cut off: {error}"
-                self.broken[index] = Violation("compressed-data", message, source.label)
+                raise BrokenSourceError(Violation("compressed-data", message, source.label)) from None
         self._digests[index] = (tap.count, tap.sha256.hexdigest())
+        if spool is not None:
+            spool.whole = True
 
-    def _open(self, index: int, source: Source, stack: ExitStack) -> IO[bytes]:
-        if index in self._spools and index in self._digests:
-            self._spools[index].seek(0)
-            return self._spools[index]
+    def _open(self, source: Source, spool: Spool | None, stack: ExitStack) -> IO[bytes]:
+        if spool is not None and spool.whole:
+            spool.file.seek(0)
+            return spool.file
         if source.identity is not None:
             return stack.enter_context(open_same(source.name, source.identity))
         name, own = (0, False) if source.name == STANDARD_INPUT else (source.name, True)
         return stack.enter_context(open(name, "rb", buffering=0, closefd=own))
 
-    def _spool(self, index: int, source: Source) -> IO[bytes] | None:
-        if source.identity is not None or index in self._digests:
-            return None
-        self._spools[index] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+    def _spooled(self, index: int) -> Spool:
+        self._spools[index] = Spool(self._stack.enter_context(tempfile.TemporaryFile()))  # noqa: SIM115
         return self._spools[index]
 
     def _digest_files(self) -> None:
         try:
             for index, source in enumerate(self.sources):
-                if source.identity is not None and not source.compressed:
+                if source.identity is not None and not source.in_order:
                     self._digests[index] = (source.identity.size, self._digest(source.name, source.identity))
         except BaseException as error:  # noqa: BLE001 - handed on to the caller of digests()
             self._failure = error
@@ -213,7 +239,3 @@ class Inputs:
             while not self._stop.is_set() and (count := file.readinto(buffer)):  # type: ignore[attr-defined]
                 sha256.update(memoryview(buffer)[:count])
         return sha256.hexdigest()
-
-
-def _without_mark(data: bytes, *, first: bool) -> bytes:
-    return data[len(_MARK) :] if first and data.startswith(_MARK) else data

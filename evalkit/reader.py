@@ -1,22 +1,20 @@
-"""The exact reader: one line in, a record or every rule that the line breaks. It is the definition of a valid line.
+"""The exact reader: one record in, its fields or every rule that it breaks. It is the definition of a valid record.
 
-The fast path (``grammar``, ``certify``) may only accept what this reader accepts, with the same values; whatever it
-does not accept comes here, and only this module words what is wrong with a record.
+The fast paths (``certify``, ``typed``) may only accept what this reader accepts, with the same values; whatever they
+do not accept comes here, and only this module words what is wrong with a record.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from evalkit.contract import SPLITS, Contract
+from evalkit import rules
+from evalkit.contract import Contract
 from evalkit.errors import Refusal, Violation
-from evalkit.strict_json import decode, kind_of, parse_sound, parse_text, show
-
-_SUBJECT = re.compile("[0-9a-f]{16}")
+from evalkit.strict_json import decode, parse_sound, parse_text, show
 
 
 class Record(NamedTuple):
@@ -25,17 +23,18 @@ class Record(NamedTuple):
     model: str
     subject: str
     split: str
-    truth: int
-    predicted: int | None
+    truth: int | str
+    predicted: int | str | None
     confidence: float | None
+    scalars: tuple[str | None, ...] = ()
 
 
 def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] | None:
     r"""Read one line, without its ``\n``: a record, the rules it breaks, or None for a blank line.
 
     >>> read_line(b'{"model":"m","subjectKey":"cd00000000000001","split":"validation","truth":{"bristolType":4},'
-    ...           b'"prediction":{"bristolType":4,"confidence":0.97}}', Contract())
-    Record(model='m', subject='cd00000000000001', split='validation', truth=4, predicted=4, confidence=0.97)
+    ...           b'"prediction":{"bristolType":4,"confidence":0.97}}', Contract())[2:6]
+    ('validation', 4, 4, 0.97)
     >>> [str(fault) for fault in read_line(b"null", Contract())]
     ['must be one JSON object; found null [json]']
     """
@@ -49,13 +48,47 @@ def read_line(raw: bytes, contract: Contract) -> Record | tuple[Violation, ...] 
         document, structural = parse_text(text)
     except Refusal as refusal:
         return refusal.violations
-    record, violations = _read_fields(document, contract)
+    found = read_document(document, contract)
+    violations = () if isinstance(found, Record) else found
     subject = contract.fields.subject
-    twice = {show(name) for name in _names(subject)}
+    twice = {show(name) for name in names(subject)}
     if any(one.field == subject for one in violations) or any(one.value in twice for one in structural):
         # What stands in place of a key may be a name or an address, down to the keys of an object.
         structural = [one if one.value in twice else replace(one, value=None) for one in structural]
-    return (*structural, *violations) or record
+    return (*structural, *violations) or found
+
+
+def read_document(document: Mapping[str, Any], contract: Contract) -> Record | tuple[Violation, ...]:
+    """Take the contract's fields out of a parsed record: they, or the rules that they break."""
+    fields = contract.fields
+    taker = _Taker(document, fields.subject)
+    model = taker.take(fields.model, rules.judge_model)
+    subject = taker.take(fields.subject, lambda value: rules.judge_subject(value, contract))
+    split = taker.take(fields.split, rules.judge_split)
+    truth = taker.take(fields.truth, lambda value: rules.judge_label(value, "truth", contract))
+    predicted, confidence = _take_prediction(taker, contract)
+    scalars = tuple(rules.scalar_text(taker.take_scalar(path)) for path in contract.scalars)
+    record = Record(model, subject, split, truth, predicted, _positive(confidence), scalars)
+    return tuple(taker.faults) or record
+
+
+def _take_prediction(taker: _Taker, contract: Contract) -> tuple[Any, Any]:
+    fields = contract.fields
+
+    def judge_predicted(value: object) -> Violation | None:
+        return rules.judge_label(value, "predicted", contract)
+
+    if fields.prediction is not None:
+        if taker.take(fields.prediction, rules.judge_prediction) is None:
+            return None, None
+        return taker.take(fields.predicted, judge_predicted), taker.take(fields.confidence, rules.judge_confidence)
+    faults = len(taker.faults)
+    predicted = taker.take(fields.predicted, lambda value: None if value is None else judge_predicted(value))
+    confidence = taker.take(fields.confidence, lambda value: None if value is None else rules.judge_confidence(value))
+    if len(taker.faults) == faults and (predicted is None) != (confidence is None):
+        missing = fields.predicted if predicted is None else fields.confidence
+        taker.faults.append(replace(rules.HALF_OFFERED, field=missing, value="null"))
+    return predicted, confidence
 
 
 def _valid_record(document: Any, contract: Contract) -> Record | None:
@@ -65,49 +98,50 @@ def _valid_record(document: Any, contract: Contract) -> Record | None:
         model, subject = _find(document, fields.model), _find(document, fields.subject)
         split, truth = _find(document, fields.split), _find(document, fields.truth)
         predicted = confidence = None
-        valid = is_model(model) and _is_subject(subject) and _is_split(split) and _is_label(truth, contract)
-        if _find(document, fields.prediction) is not None:
+        valid = rules.is_model(model) and rules.is_subject(subject, contract) and rules.is_split(split)
+        valid = valid and rules.is_label(truth, contract)
+        if fields.prediction is None or _find(document, fields.prediction) is not None:
             predicted, confidence = _find(document, fields.predicted), _find(document, fields.confidence)
-            valid = valid and _is_label(predicted, contract) and _is_confidence(confidence)
+            nothing = fields.prediction is None and predicted is None and confidence is None
+            valid = valid and (nothing or (rules.is_label(predicted, contract) and rules.is_confidence(confidence)))
+        scalars = _find_scalars(document, contract.scalars) if contract.scalars else ()
     except (KeyError, TypeError):
         return None
-    return Record(model, subject, split, truth, predicted, _positive(confidence)) if valid else None
+    return Record(model, subject, split, truth, predicted, _positive(confidence), scalars) if valid else None
 
 
 def _find(document: Any, path: str) -> Any:
-    for name in _names(path):
+    for name in names(path):
         document = document[name]
     return document
+
+
+def _find_scalars(document: Any, paths: tuple[str, ...]) -> tuple[str | None, ...]:
+    """Return the texts of scalars; a ``TypeError`` where one might break a rule."""
+    found = []
+    for path in paths:
+        value = document
+        for name in names(path):
+            value = None if value is None else dict.get(value, name)
+        if not (value is None or type(value) is bool or (type(value) is str and "\0" not in value)):
+            raise TypeError  # a number has more spellings than one; it is rare, and the long way knows them
+        found.append(rules.scalar_text(value))
+    return tuple(found)
 
 
 def _positive(confidence: float | None) -> float | None:
     return None if confidence is None else float(confidence) + 0.0  # turns -0.0 into 0.0
 
 
-def _read_fields(document: dict[str, Any], contract: Contract) -> tuple[Record, list[Violation]]:
-    """Take the contract's fields out of a parsed line; the record counts only if nothing is violated."""
-    fields = contract.fields
-    taker = _Taker(document, fields.subject)
-    model = taker.take(fields.model, _judge_model)
-    subject = taker.take(fields.subject, _judge_subject)
-    split = taker.take(fields.split, _judge_split)
-    truth = taker.take(fields.truth, lambda value: _judge_label(value, "truth", contract))
-    predicted = confidence = None
-    if taker.take(fields.prediction, _judge_prediction) is not None:
-        predicted = taker.take(fields.predicted, lambda value: _judge_label(value, "predicted", contract))
-        confidence = taker.take(fields.confidence, _judge_confidence)
-    return Record(model, subject, split, truth, predicted, _positive(confidence)), taker.faults
-
-
 class _Taker:
     """Takes values out of a document and notes what is wrong with them; of the secret path no value is shown."""
 
-    def __init__(self, document: dict[str, Any], secret: str) -> None:
+    def __init__(self, document: Mapping[str, Any], secret: str) -> None:
         self._document = document
         self._secret = secret
         self.faults: list[Violation] = []
 
-    def take(self, path: str, judge: Callable[[Any], Violation | None]) -> Any:
+    def take(self, path: str, judge: rules.Judge) -> Any:
         """Return the value at a path, or None where it is missing or breaks a rule."""
         found = _lookup(self._document, path)
         if not isinstance(found, Violation):
@@ -115,89 +149,43 @@ class _Taker:
             if fault is None:
                 return found
             found = replace(fault, field=path)
-        elif found.rule == "object" and self._secret.startswith(f"{found.field}."):
-            found = replace(found, value=None)
-        if found not in self.faults:
-            self.faults.append(found)
+        self._note(found)
         return None
 
+    def take_scalar(self, path: str) -> Any:
+        """Return the scalar at a path, or None where it is absent, null or breaks a rule."""
+        found = _lookup(self._document, path)
+        if isinstance(found, Violation):
+            if found.rule == "object" and found.value != "null":
+                self._note(found)
+            return None
+        fault = rules.judge_scalar(found)
+        if fault is not None:
+            self._note(replace(fault, field=path))
+            return None
+        return found
 
-def _lookup(document: dict[str, Any], path: str) -> Any:
+    def _note(self, fault: Violation) -> None:
+        if fault.rule == "object" and self._secret.startswith(f"{fault.field}."):
+            fault = replace(fault, value=None)
+        if fault not in self.faults:
+            self.faults.append(fault)
+
+
+def _lookup(document: Mapping[str, Any], path: str) -> Any:
     """Return the value at a dotted path, or what stands in the way."""
     value: Any = document
-    names = _names(path)
-    for depth, name in enumerate(names):
-        if not isinstance(value, dict):
-            return Violation("object", "must be an object", field=".".join(names[:depth]), value=show(value))
+    way = names(path)
+    for depth, name in enumerate(way):
+        if not isinstance(value, Mapping):
+            return Violation("object", "must be an object", field=".".join(way[:depth]), value=show(value))
         if name not in value:
-            return Violation("missing-field", "is missing", field=".".join(names[: depth + 1]))
+            return Violation("missing-field", "is missing", field=".".join(way[: depth + 1]))
         value = value[name]
     return value
 
 
 @cache
-def _names(path: str) -> tuple[str, ...]:
+def names(path: str) -> tuple[str, ...]:
+    """Return the names that a dotted path leads through."""
     return tuple(path.split("."))
-
-
-def is_model(value: object) -> bool:
-    """Tell whether a value may name a model."""
-    return isinstance(value, str) and bool(value.strip()) and "\0" not in value
-
-
-def _judge_model(value: object) -> Violation | None:
-    if is_model(value):
-        return None
-    if not isinstance(value, str):
-        return Violation("model", "must be a text", value=show(value))
-    if not value.strip():
-        return Violation("model", "must hold more than white space", value=show(value))
-    return Violation("nul", "no name may hold the character U+0000", value=show(value))
-
-
-def _is_subject(value: object) -> bool:
-    return isinstance(value, str) and _SUBJECT.fullmatch(value) is not None
-
-
-def _judge_subject(value: object) -> Violation | None:
-    if _is_subject(value):
-        return None
-    return Violation("subject-key", "must be exactly 16 lower-case hexadecimal digits", value=kind_of(value))
-
-
-def _is_split(value: object) -> bool:
-    return isinstance(value, str) and value in SPLITS
-
-
-def _judge_split(value: object) -> Violation | None:
-    if _is_split(value):
-        return None
-    return Violation("split", "must be train, validation or test", value=show(value))
-
-
-def _is_label(value: object, contract: Contract) -> bool:
-    return type(value) is int and value in contract.labels
-
-
-def _judge_label(value: object, rule: str, contract: Contract) -> Violation | None:
-    if _is_label(value, contract):
-        return None
-    low, high = contract.labels[0], contract.labels[-1]
-    message = f"must be a whole number from {low} to {high}, written without fraction, exponent or quotes"
-    return Violation(rule, message, value=show(value))
-
-
-def _judge_prediction(value: object) -> Violation | None:
-    if value is None or isinstance(value, dict):
-        return None
-    return Violation("prediction", "must be an object, or null when nothing was offered", value=show(value))
-
-
-def _is_confidence(value: object) -> bool:
-    return type(value) in (float, int) and 0 <= value <= 1  # type: ignore[operator]
-
-
-def _judge_confidence(value: object) -> Violation | None:
-    if _is_confidence(value):
-        return None
-    return Violation("confidence", "must be a number from 0 to 1", value=show(value))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 
@@ -21,18 +22,26 @@ def document(value: Any) -> Any:
     >>> document({"a_b": Row(0.5)})
     {'a_b': {'meanConfidence': 0.5}}
     """
+    if (members := _members(value)) is not None:
+        return {key: document(member) for key, member in members.items()}
+    return [document(member) for member in value] if _is_list(value) else value
+
+
+def _members(value: Any) -> Mapping[str, Any] | None:
+    """Return the members of what is an object in a report."""
     if is_dataclass(value) and not isinstance(value, type):
-        shown = [one for one in fields(value) if one.metadata.get("report", True)]
-        return {camel(one.name): document(getattr(value, one.name)) for one in shown}
-    if isinstance(value, Mapping):
-        return {key: document(member) for key, member in value.items()}
+        shown = [one.name for one in fields(value) if one.metadata.get("report", True)]
+        return {camel(name): getattr(value, name) for name in shown}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return document(value._asdict())
-    if isinstance(value, list | tuple):
-        return [document(member) for member in value]
-    return value
+        return {camel(name): member for name, member in value._asdict().items()}
+    return value if isinstance(value, Mapping) else None
 
 
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+@cache
 def camel(name: str) -> str:
     """Spell a name as reports do.
 
@@ -51,8 +60,8 @@ def snake(name: str) -> str:
     return re.sub("(?<=[a-z0-9])([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
-def canonical(plain: Any) -> bytes:
-    r"""Write plain data as strict JSON in UTF-8: keys in their order, two spaces, a newline at the end.
+def canonical(value: Any) -> bytes:
+    r"""Write a report, or plain data, as strict JSON in UTF-8: keys in their order, two spaces, a newline at the end.
 
     Raises:
         ValueError: A number is NaN or infinite.
@@ -60,4 +69,43 @@ def canonical(plain: Any) -> bytes:
     >>> canonical({"ece": None})
     b'{\n  "ece": null\n}\n'
     """
-    return (json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2) + "\n").encode("utf-8")
+    return b"".join(written(value))
+
+
+def written(value: Any) -> Iterator[bytes]:
+    """Write canonical JSON piece by piece, so that what a report makes when it is looked at is never there whole."""
+    held: list[str] = []
+    for piece in _pieces(value, "\n"):
+        held.append(piece)
+        if len(held) == _PIECES:
+            yield "".join(held).encode("utf-8")
+            held.clear()
+    yield ("".join(held) + "\n").encode("utf-8")
+
+
+_PIECES = 10_000
+"""Pieces of JSON that are put together at a time."""
+
+
+def _pieces(value: Any, line: str) -> Iterator[str]:
+    """Write a value whose lines begin with ``line``."""
+    if (members := _members(value)) is not None:
+        yield from _joined("{}", ((f"{_scalar(key)}: ", member) for key, member in members.items()), line)
+    elif _is_list(value):
+        yield from _joined("[]", (("", member) for member in value), line)
+    else:
+        yield _scalar(value)
+
+
+def _joined(brackets: str, members: Iterator[tuple[str, Any]], line: str) -> Iterator[str]:
+    inner = line + "  "
+    lead = brackets[0] + inner
+    for prefix, member in members:
+        yield lead + prefix
+        yield from _pieces(member, inner)
+        lead = "," + inner
+    yield brackets if lead[0] == brackets[0] else line + brackets[1]
+
+
+def _scalar(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import polars as pl
 
-from evalkit.certify import READ, certify, sample, typed
+from evalkit.certify import certify, read_type, sample, typed
 from evalkit.contract import Contract
 from evalkit.errors import Ledger, Violation
-from evalkit.grammar import compile_grammar
-from evalkit.reader import Record, is_model, read_line
+from evalkit.grammar import compile_grammar, scalar, spellings
+from evalkit.reader import Record, read_line
+from evalkit.rules import is_model, judge_scalar, scalar_text
 from evalkit.shapes import learn
-from evalkit.strict_json import MAX_LINE
+from evalkit.strict_json import MAX_LINE, parse_scalar
 
 SAMPLED_LINES = 64
 """Lines of a partition from which its grammar is learned."""
@@ -30,7 +31,8 @@ class Rows:
         lines: How many lines there are.
         records: How many of them are valid records.
         models: The model names of all valid records.
-        table: Valid records, columns of ``certify.ROW``; train records may be missing, unless all were asked for.
+        table: Valid records, columns of ``certify.row_type``, texts also as categories; train records may be missing,
+            unless all were asked for.
         ledger: What is wrong with the other lines.
     """
 
@@ -42,30 +44,30 @@ class Rows:
 
 
 def read_rows(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
-    """Read the lines of a partition; with ``every``, the table holds all records."""
+    """Read the lines of a partition; with ``every``, the table holds all records and the ledger all violations."""
     if data[:1] not in _FIRST_BYTES:  # Polars would unpack what looks compressed
-        return _read_exactly(data, contract)
+        return _read_exactly(data, contract, every=every)
     if len(data) > MAX_LINE and any(len(line) > MAX_LINE for line in data.split(b"\n")):
-        return _read_exactly(data, contract)  # no pattern knows how long a line may be
+        return _read_exactly(data, contract, every=every)  # no pattern knows how long a line may be
     grammar = compile_grammar(learn(sample(data, SAMPLED_LINES), contract), contract)
     try:
         certified = certify(data, grammar, contract, every=every)
     except pl.exceptions.ComputeError:  # not UTF-8, and not said where; or a pattern that Polars does not take
-        return _read_exactly(data, contract)
-    table, doubtful = _decode_names(certified.rows)
+        return _read_exactly(data, contract, every=every)
+    table, doubtful = _decoded(certified.rows, contract)
     odd = [certified.odd, _texts(data, doubtful)] if doubtful else [certified.odd]
     exact = _Exact(contract)
-    ledger = Ledger.of(exact.broken(pl.concat(odd).sort("line").iter_rows()))
+    ledger = Ledger.of(exact.broken(pl.concat(odd).sort("line").iter_rows()), every=every)
     table = pl.concat([table, exact.table()])
     models = frozenset(table["model"].unique()) | frozenset(grammar.models)
     records = certified.lines - certified.blank - exact.blank - ledger.lines
     return Rows(certified.lines, records, models, table, ledger)
 
 
-def _read_exactly(data: bytes, contract: Contract) -> Rows:
+def _read_exactly(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
     lines = data.removesuffix(b"\n").split(b"\n")
     exact = _Exact(contract)
-    ledger = Ledger.of(exact.broken(enumerate(lines)))
+    ledger = Ledger.of(exact.broken(enumerate(lines)), every=every)
     table = exact.table()
     return Rows(len(lines), table.height, frozenset(table["model"]), table, ledger)
 
@@ -92,25 +94,58 @@ class _Exact:
                 yield tuple(replace(violation, line=line) for violation in outcome)
 
     def table(self) -> pl.DataFrame:
-        """Return the records read, columns of ``certify.ROW``."""
-        columns = zip(*self._records, strict=True) if self._records else [()] * len(Record._fields)
-        records = dict(zip(Record._fields, columns, strict=True)) | {"line": self._lines}
-        return pl.DataFrame({name: pl.Series(records[name], dtype=kind) for name, kind in READ.items()}).select(typed())
+        """Return the records read, columns of ``certify.row_type``."""
+        *fields, scalars = zip(*self._records, strict=True) if self._records else [()] * len(Record._fields)
+        texts = zip(*scalars, strict=True) if scalars else [()] * len(self._contract.scalars)
+        kinds = read_type(self._contract)
+        columns = zip(kinds.items(), [self._lines, *fields, *texts], strict=True)
+        found = pl.DataFrame({name: pl.Series(values, dtype=kind) for (name, kind), values in columns})
+        return found.select(typed(self._contract, found.columns))
 
 
-def _decode_names(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
-    """Turn names as they are spelled in JSON into names; lines whose name is in doubt are left out and listed."""
-    names = {spelled: json.loads(f'"{spelled}"') for spelled in rows["model"].unique()}
-    doubtful = [spelled for spelled, name in names.items() if not is_model(name)]
-    lines = []
-    if doubtful:
-        in_doubt = pl.col("model").is_in(doubtful)
-        lines = rows.filter(in_doubt)["line"].to_list()
-        rows = rows.filter(~in_doubt)
-    changed = {spelled: name for spelled, name in names.items() if spelled != name}
-    if changed:
-        rows = rows.with_columns(pl.col("model").replace(changed))
-    return rows, lines
+def _decoded(rows: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, list[int]]:
+    """Turn texts as they are spelled into what they say; lines with a text in doubt are left out and listed."""
+    decoders: dict[str, Callable[[str], str | None]] = {"model": _model}
+    decoders |= {scalar(place): _scalar for place in range(len(contract.scalars))}
+    doubtful, changed = pl.lit(value=False), {}
+    for column, decode in decoders.items():
+        said, doubted = _say(rows[column].drop_nulls().unique(), decode)
+        if doubted:
+            doubtful |= pl.col(column).is_in(doubted).fill_null(value=False)
+        changed[column] = {spelled: text for spelled, text in said.items() if spelled != text}
+    if contract.label_kind is str:
+        labels: dict[str, str | None] = {
+            spelled: label for label in contract.label_texts for spelled in spellings(label) if spelled != label
+        }
+        changed |= {"truth": labels, "predicted": labels}
+    lines = rows.filter(doubtful)["line"].to_list()
+    sound = rows.filter(~doubtful) if lines else rows
+    return sound.with_columns(pl.col(column).replace(texts) for column, texts in changed.items() if texts), lines
+
+
+def _say(spelled_texts: Iterable[str], decode: Callable[[str], str | None]) -> tuple[dict[str, str | None], list[str]]:
+    """Decode spellings; those that are in doubt are listed."""
+    said, doubted = {}, []
+    for spelled in spelled_texts:
+        try:
+            said[spelled] = decode(spelled)
+        except ValueError:
+            doubted.append(spelled)
+    return said, doubted
+
+
+def _model(spelled: str) -> str:
+    name: str = json.loads(f'"{spelled}"')
+    if not is_model(name):
+        raise ValueError
+    return name
+
+
+def _scalar(spelled: str) -> str | None:
+    value = parse_scalar(spelled)
+    if judge_scalar(value) is not None:
+        raise ValueError
+    return scalar_text(value)
 
 
 def _texts(data: bytes, lines: list[int]) -> pl.DataFrame:

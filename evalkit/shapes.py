@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.contract import Contract
-from evalkit.reader import Record, read_line
+from evalkit.reader import Record, names, read_line
 
 MAX_SHAPES = 8
 """Most key orders that are tried one by one."""
@@ -24,6 +24,11 @@ Shape = tuple[tuple[str, Any], ...]
 """An object's keys in order, each with ``SCALAR``, a nested shape, ``Items``, or None for a null prediction."""
 
 SCALAR = "scalar"
+
+Path = tuple[str | None, ...]
+"""The keys that lead to a value, from the outermost; ``ITEM`` for the elements of an array."""
+
+ITEM = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +77,20 @@ def shape_of(raw: bytes, contract: Contract) -> Shape | None:
     # Numbers stay text: their values do not matter here, and Python refuses to read thousands of digits.
     pairs = json.loads(raw.decode("utf-8"), object_pairs_hook=tuple, parse_int=str, parse_float=str)
     try:
-        shape: Shape = _shape(pairs, "", contract.fields.prediction, MAX_NESTED)
+        container = contract.fields.prediction
+        shape: Shape = _shape(pairs, (), None if container is None else names(container), MAX_NESTED)
     except UnlearnableError:
         return None
     return shape
 
 
-def _shape(value: Any, path: str, prediction: str, depth: int) -> Any:
+def _shape(value: Any, path: Path, prediction: Path | None, depth: int) -> Any:
     if isinstance(value, tuple | list) and depth < 0:
         raise UnlearnableError
     if isinstance(value, tuple):
-        below = path and path + "."
-        return tuple((key, _shape(member, below + key, prediction, depth - 1)) for key, member in value)
+        return tuple((key, _shape(member, (*path, key), prediction, depth - 1)) for key, member in value)
     if isinstance(value, list):
-        elements = [_shape(element, f"{path}[]", prediction, depth - 1) for element in value] or [SCALAR]
+        elements = [_shape(element, (*path, ITEM), prediction, depth - 1) for element in value] or [SCALAR]
         if any(element != elements[0] for element in elements):
             raise UnlearnableError
         return Items(elements[0])

@@ -1,17 +1,41 @@
-"""From what the caller names to sources: files, patterns and standard input, each once, checked before any is read."""
+"""From what the caller names to sources: files, patterns, folders of Parquet, standard input and data frames.
+
+Each source is there once, and is looked at before any is read.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
 import stat
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import IO, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import IO, Any, NamedTuple, Protocol, cast
 
+from evalkit import dataset
+from evalkit.dataset import Hive
 from evalkit.errors import Refusal, Violation
+from evalkit.formats import FRAME, HEAD, JSON_LINES, Format, detect
 
 STANDARD_INPUT = "-"
+
+
+class ArrowStream(Protocol):
+    """Whatever exports a stream of Arrow data: frames and tables of Polars, pyarrow, pandas and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the stream."""
+
+
+class Lazy(Protocol):
+    """A lazy frame of Polars."""
+
+    def collect_batches(self, *, chunk_size: int | None = None) -> Iterator[Any]:
+        """Return the rows in batches."""
+
+
+Input = str | os.PathLike[str] | ArrowStream | Lazy
+"""What records are read from: a path, a pattern, a folder, or a data frame."""
 
 
 class Identity(NamedTuple):
@@ -35,33 +59,61 @@ class Source:
     Attributes:
         name: The name as the caller gave it, or as a pattern found it.
         place: The device and the inode where it lies: what two names of one file have in common.
-        identity: The regular file's identity when it was named; None for standard input and pipes.
+        identity: The regular file's identity when it was named; None for standard input, pipes and data frames.
         compressed: Whether the file's first bytes are those of gzip or Zstandard.
+        format: Its format.
+        hive: What the names of the folders that it lies in say of every record, in a folder of Parquet.
+        frame: The data frame, where it is one.
     """
 
     name: str
     place: tuple[int, int]
     identity: Identity | None = None
     compressed: bool = False
+    format: Format = JSON_LINES
+    hive: Hive = ()
+    frame: Any = field(default=None, repr=False, compare=False)
 
     @property
     def label(self) -> str:
         """The name as it is reported."""
         return label(self.name)
 
+    @property
+    def in_order(self) -> bool:
+        """Whether it is read from beginning to end, and digested on the way."""
+        return self.format != FRAME and (self.identity is None or self.compressed or self.format.in_order)
+
+
+class BrokenSourceError(Exception):
+    """A source is broken as a whole, and nothing more of it can be read."""
+
+    def __init__(self, violation: Violation) -> None:
+        self.violation = violation
+        super().__init__(str(violation))
+
+
+class Evidence(NamedTuple):
+    """What was read.
+
+    Attributes:
+        name: The name as given.
+        bytes: The stored bytes; None for a data frame, of which nothing is stored.
+        sha256: Their SHA-256; None likewise.
+        records: The records.
+        converted_from: The evidence of what the file was converted from; None where it was not converted.
+    """
+
+    name: str
+    bytes: int | None
+    sha256: str | None
+    records: int
+    converted_from: tuple[Evidence, ...] | None = None
+
 
 def label(name: str) -> str:
     """Return a file's name as it is reported: valid UTF-8 whatever the file system holds, and never nothing."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8") or '""'
-
-
-class Evidence(NamedTuple):
-    """What was read: the name as given, the stored bytes, their SHA-256, the records."""
-
-    name: str
-    bytes: int
-    sha256: str
-    records: int
 
 
 def codec_of(head: bytes) -> str | None:
@@ -77,33 +129,64 @@ def codec_of(head: bytes) -> str | None:
     return "zstd" if head.startswith(b"\x28\xb5\x2f\xfd") or skippable else None
 
 
-def resolve(paths: Sequence[str]) -> list[Source]:
-    """Turn paths, patterns and ``-`` into sources, in the order given; a pattern's files in sorted order.
+def resolve(given: Sequence[Input]) -> list[Source]:
+    """Turn paths, patterns, folders, ``-`` and data frames into sources, in the order given.
 
-    A file that exists is that file, even where its name looks like a pattern. A pattern stands for files only.
+    A file that exists is that file, even where its name looks like a pattern. A pattern stands for files only, in
+    sorted order, and a folder for the Parquet files in it. A frame is called ``frame``; several are numbered.
 
     Raises:
-        Refusal: A path does not exist, a pattern matches nothing, a directory is named, a file cannot be read, or one
-            file is named twice. Everything that is wrong is said at once.
+        Refusal: A path does not exist, a pattern matches nothing, a directory holds no Parquet, a file cannot be read,
+            or one file is named twice. Everything that is wrong is said at once.
+        TypeError: Something is neither a path nor a data frame.
     """
     faults: list[Violation] = []
     sources: list[Source] = []
     seen: dict[tuple[int, int], Source] = {}
-    for path in paths:
-        for name in _expand(path, faults):
-            source = _examine(name, faults)
-            if source is None:
-                continue
-            earlier = seen.setdefault(source.place, source)
-            if earlier is not source:
-                message = f"is the same file as {earlier.label}; name each file once"
-                faults.append(Violation("same-file-twice", message, source.label))
-            sources.append(source)
-    if not paths:
+    for source in _sources(given, faults):
+        earlier = seen.setdefault(source.place, source)
+        if earlier is not source:
+            what = "frame" if source.format == FRAME else "file"
+            message = f"is the same {what} as {earlier.label}; name each {what} once"
+            faults.append(Violation("same-file-twice", message, source.label))
+        sources.append(source)
+    if not given:
         faults.append(Violation("no-input", "no input is named; give files, patterns, or - for standard input"))
     if faults:
         raise Refusal.of(*faults)
     return sources
+
+
+def listed(given: Input | Iterable[Input]) -> list[Input]:
+    """Return what a caller gave, one path or frame or several, as a list.
+
+    >>> listed("a.jsonl"), listed(["a.jsonl", "b.jsonl"])
+    (['a.jsonl'], ['a.jsonl', 'b.jsonl'])
+    """
+    alone = isinstance(given, str | os.PathLike) or is_frame(given)
+    return [cast("Input", given)] if alone else list(cast("Iterable[Input]", given))
+
+
+def is_frame(given: object) -> bool:
+    """Tell whether something is a data frame: a lazy one of Polars, or whatever exports a stream of Arrow data."""
+    lazy = type(given).__name__ == "LazyFrame" and type(given).__module__.partition(".")[0] == "polars"
+    return lazy or hasattr(given, "__arrow_c_stream__")
+
+
+def _sources(given: Iterable[Input], faults: list[Violation]) -> Iterator[Source]:
+    things = list(given)
+    frames = sum(map(is_frame, things))
+    number = 0
+    for thing in things:
+        if is_frame(thing):
+            number += 1
+            name = "frame" if frames == 1 else f"frame {number}"
+            yield Source(name, (-1, id(thing)), format=FRAME, frame=thing)
+            continue
+        for name, hive in _expand(os.fspath(cast("str", thing)), faults):
+            source = _examine(name, hive, faults)
+            if source is not None:
+                yield source
 
 
 def open_same(path: str, identity: Identity) -> IO[bytes]:
@@ -124,9 +207,13 @@ def open_same(path: str, identity: Identity) -> IO[bytes]:
     return file
 
 
-def _expand(path: str, faults: list[Violation]) -> list[str]:
+def _expand(path: str, faults: list[Violation]) -> list[tuple[str, Hive]]:
+    if path != STANDARD_INPUT and "\0" not in path and os.path.isdir(path):
+        inside, wrong = dataset.files(path)
+        faults.extend(replace(one, file=label(one.file or "")) for one in wrong)
+        return inside
     if path == STANDARD_INPUT or _is_there(path):
-        return [path]
+        return [(path, ())]
     if "\0" in path or not glob.has_magic(path):
         faults.append(Violation("path-missing", "there is no such file", label(path)))
         return []
@@ -134,7 +221,7 @@ def _expand(path: str, faults: list[Violation]) -> list[str]:
     if not found:
         faults.append(Violation("pattern-empty", "the pattern matches no file", label(path)))
     # What a pattern finds is a file, also where it is called "-".
-    return [os.path.join(".", name) if name == STANDARD_INPUT else name for name in found]
+    return [(os.path.join(".", name) if name == STANDARD_INPUT else name, ()) for name in found]
 
 
 def _is_there(path: str) -> bool:
@@ -148,23 +235,39 @@ def _is_there(path: str) -> bool:
     return True
 
 
-def _examine(name: str, faults: list[Violation]) -> Source | None:
+def _examine(name: str, hive: Hive, faults: list[Violation]) -> Source | None:
     """Look at a file: the source that it makes, or None and a fault."""
     try:
         status = os.fstat(0) if name == STANDARD_INPUT else os.stat(name)
         place = (status.st_dev, status.st_ino)
-        if stat.S_ISDIR(status.st_mode):
+        if stat.S_ISDIR(status.st_mode):  # only standard input can still be one
             message = "is a directory; name its files, or a pattern such as DIRECTORY/*.jsonl"
             faults.append(Violation("path-directory", message, label(name)))
             return None
-        if name == STANDARD_INPUT or stat.S_ISFIFO(status.st_mode):
+        if name == STANDARD_INPUT:
             return Source(name, place)
-        with open(name, "rb") as file:
-            if not stat.S_ISREG(status.st_mode):
-                return Source(name, place)
-            return Source(name, place, Identity.of(status), codec_of(file.read(4)) is not None)
+        regular = stat.S_ISREG(status.st_mode)
+        head = b""
+        if not stat.S_ISFIFO(status.st_mode):
+            with open(name, "rb") as file:
+                head = file.read(HEAD) if regular else b""
     except FileNotFoundError:
         faults.append(Violation("path-missing", "there is no such file", label(name)))
+        return None
     except OSError as error:
         faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(name)))
-    return None
+        return None
+    compressed = codec_of(head) is not None
+    form = detect(name, head)
+    if form.seeks and (compressed or not regular):
+        faults.append(needs_file(name, form, compressed=compressed))
+        return None
+    return Source(name, place, Identity.of(status) if regular else None, compressed, form, hive)
+
+
+def needs_file(name: str, form: Format, *, compressed: bool = False) -> Violation:
+    """Say that a format is not read from a stream."""
+    message = f"holds {form.name}, which is not read from beginning to end; name the file itself"
+    if compressed:
+        message = f"is compressed as a whole; {form.name} compresses what is in it, so unpack the file first"
+    return Violation("needs-file", message, label(name))

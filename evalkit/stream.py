@@ -5,14 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 import select
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
+from evalkit.formats import HEAD
 from evalkit.source import codec_of
 from evalkit.strict_json import MAX_LINE
 
 STEP = 1024 * 1024
 """Bytes read at a time; more fall out of the processor's cache before they are digested."""
+
+_MARK = b"\xef\xbb\xbf"
 
 
 class Tap(io.RawIOBase):
@@ -34,7 +38,7 @@ class Tap(io.RawIOBase):
         """Return the first bytes without taking them."""
         if self._head is None:
             self._head = b""
-            while len(self._head) < 4 and (piece := self._take(4 - len(self._head))):
+            while len(self._head) < HEAD and (piece := self._take(HEAD - len(self._head))):
                 self._head += piece
         return self._head
 
@@ -76,6 +80,26 @@ def decompressed(tap: Tap) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(tap, mode="r"), codec)
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A text that is read from beginning to end.
+
+    Attributes:
+        tap: The stored bytes.
+        text: The stream of the text behind them.
+    """
+
+    tap: Tap
+    text: Any
+
+    def measured(self, blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
+        """Yield each block of the text with the number of stored bytes that were read for it."""
+        before = 0
+        for block in blocks:
+            yield block, self.tap.count - before
+            before = self.tap.count
+
+
 class BrokenDataError(Exception):
     """What was to be decompressed is no compressed data, or not all of it."""
 
@@ -84,7 +108,7 @@ def whole_lines(text: Any, size: int) -> Iterator[bytes]:
     """Cut a text into blocks of whole lines; what is past the longest line allowed is left out of a line."""
     pieces: list[bytes] = []
     held = 0
-    for piece in _pieces(text):
+    for piece in pieces_of(text):
         end = piece.rfind(b"\n") + 1
         if end == 0:
             if held <= size + MAX_LINE:
@@ -101,7 +125,7 @@ def whole_lines(text: Any, size: int) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def _pieces(text: Any) -> Iterator[bytes]:
+def pieces_of(text: Any) -> Iterator[bytes]:
     """Read pieces of the same size, however little a pipe gives at a time: a second reading must cut the same."""
     while True:
         piece = b""
@@ -115,3 +139,8 @@ def _pieces(text: Any) -> Iterator[bytes]:
         if not piece:
             return
         yield piece
+
+
+def without_mark(data: bytes, *, first: bool) -> bytes:
+    """Return a block without the byte-order mark that it may begin with where it is the first of its source."""
+    return data.removeprefix(_MARK) if first else data

@@ -54,6 +54,11 @@ def parse_sound(text: str) -> Any:
         return None
 
 
+def parse_scalar(text: str) -> Any:
+    """Parse the JSON text of a scalar, every number as it can be kept."""
+    return _decoder([]).decode(text)
+
+
 def parse_text(text: str) -> tuple[dict[str, Any], list[Violation]]:
     """Parse one JSON object; see ``parse_object``."""
     violations: list[Violation] = []

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from decimal import Decimal
-from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
 from evalkit.exact import PLACES, Exact, Ratio, rounded
 from evalkit.metric import Measurement
+from evalkit.report import document
 from evalkit.source import Evidence
 
 _DECIMAL = pl.Decimal(38, PLACES)
+_CHUNK_ROWS = 100_000
 
 STRATUM = {"stratum_field": pl.String(), "stratum": pl.String()}
 """Null on rows over all records."""
@@ -58,6 +60,8 @@ def _row(report: str, one: Measurement) -> dict[str, Any]:
         "report": report,
         "model": one.place.model,
         "split": one.place.split,
+        "stratum_field": one.place.stratum_field,
+        "stratum": one.place.stratum,
         "label": one.place.label,
         "bin": one.place.bin,
         "name": one.name,
@@ -84,17 +88,65 @@ def table(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) 
 
 def metadata(schema: str, evidence: Sequence[Evidence], *, synthetic: bool) -> dict[str, str]:
     """Return what each Parquet file says of the report that it belongs to."""
-    found = [one._asdict() for one in evidence]
     return {
         "evalkit.schema": schema,
-        "evalkit.evidence": json.dumps(found, ensure_ascii=False),
+        "evalkit.evidence": json.dumps(document(evidence), ensure_ascii=False),
         "evalkit.synthetic": json.dumps(synthetic),
     }
 
 
-def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], notes: Mapping[str, str]) -> None:
-    """Write each table as ``NAME.parquet`` into a folder."""
-    for name, frame in tables.items():
-        buffer = BytesIO()  # so that a full disk is an OSError like any other
-        frame.write_parquet(buffer, metadata=dict(notes))
-        (folder / f"{name}.parquet").write_bytes(buffer.getbuffer())
+def write_tables(
+    folder: Path,
+    columns: Mapping[str, Mapping[str, pl.DataType]],
+    chunks: Iterable[Mapping[str, pl.DataFrame]],
+    notes: Mapping[str, str],
+) -> None:
+    """Write each table as ``NAME.parquet`` into a folder, chunk by chunk, so that no table need be there whole.
+
+    Args:
+        folder: The folder.
+        columns: The columns of each table.
+        chunks: Rows of the tables, in order.
+        notes: What goes into the metadata of each file.
+    """
+    with ExitStack() as stack:
+        writers = {name: stack.enter_context(_Writer(folder, name, columns[name], notes)) for name in columns}
+        for chunk in chunks:
+            for name, frame in chunk.items():
+                writers[name].add(frame)
+
+
+class _Writer:
+    """Writes one table; small chunks are put together."""
+
+    def __init__(self, folder: Path, name: str, columns: Mapping[str, pl.DataType], notes: Mapping[str, str]) -> None:
+        from pyarrow.parquet import ParquetWriter  # only where tables are written: it takes a tenth of a second
+
+        none = _arrow(pl.DataFrame(schema=dict(columns)))
+        self._held = [pl.DataFrame(schema=dict(columns))]
+        self._rows = 0
+        self._writer = ParquetWriter(folder / f"{name}.parquet", none.schema, compression="zstd")
+        self._writer.add_key_value_metadata(dict(notes))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._flush()
+        self._writer.close()
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add rows."""
+        self._held.append(frame)
+        self._rows += frame.height
+        if self._rows >= _CHUNK_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(_arrow(pl.concat(self._held)))
+        self._held, self._rows = self._held[:1], 0
+
+
+def _arrow(frame: pl.DataFrame) -> Any:
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

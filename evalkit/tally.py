@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
@@ -20,3 +20,30 @@ def total(column: str, weight: str) -> pl.Expr:
 def merge(tallies: Iterable[pl.DataFrame], keys: Sequence[str]) -> pl.DataFrame:
     """Merge tallies of parts of the input into the tally of the whole: one row a key, additive columns summed."""
     return pl.concat(list(tallies)).group_by(keys).agg(pl.all().sum())
+
+
+COMPACT_ROWS = 4_000_000
+"""Rows of a pile from which on equal ones are merged."""
+
+
+class Pile:
+    """Collects frames; they are merged whenever their rows have doubled, so that repeats cost no memory."""
+
+    def __init__(self, merged: Callable[[list[pl.DataFrame]], pl.DataFrame]) -> None:
+        self._merged = merged
+        self._frames: list[pl.DataFrame] = []
+        self._rows = 0
+        self._limit = COMPACT_ROWS
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Put a frame on the pile."""
+        self._frames.append(frame)
+        self._rows += frame.height
+        if self._rows > self._limit:
+            self._frames = [self._merged(self._frames)]
+            self._rows = self._frames[0].height
+            self._limit = max(COMPACT_ROWS, 2 * self._rows)
+
+    def whole(self) -> pl.DataFrame:
+        """Return all rows; equal ones may still stand apart, since a last merge would cost more than it saves."""
+        return pl.concat(self._frames) if self._frames else pl.DataFrame()

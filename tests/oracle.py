@@ -62,6 +62,7 @@ def candidate(model: str, records: list[Record], floor: Fraction) -> dict[str, A
         "selection": selection(validation, test, cut),
         **metrics(test, cut),
         "gates": gates,
+        "strata": None,
     }
 
 

@@ -8,11 +8,12 @@ import json
 import math
 import random
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from contract_oracle import Rules, Terms, Written
 from hypothesis import strategies as st
 
 Record = dict[str, Any]
@@ -614,3 +615,263 @@ def _value_end(tokens: list[str], at: int) -> int:
         if depth <= 0:
             return end + 1
     return len(tokens)
+
+
+# --- contracts, strata and policies
+
+# fmt: off
+PATH_NAMES = (
+    "m", "who", "fold", "gold", "guess", "score", "meta", "site", "kind", "a b", "n\u00e9", 'q"u', "b\\c", "\u540d",
+    "*", "^a$", "x'", "<b>", "%s", "\U0001f600k", "line", "fields", "(?P<x>", "A",
+)
+# fmt: on
+"""Names to make paths of. None is in `EXTRA_KEYS`: a field that a record does not have must stay absent."""
+
+ODD_LABELS = (
+    *(
+        "cat",
+        "catfish",
+        "ca",
+        "Cat",
+        'a"b',
+        "a\\b",
+        "a\\",
+        "\u00e9",
+        "e\u0301",
+        "\\u00e9",
+        "\u540d",
+        "a b",
+        " a",
+        "null",
+    ),
+    *("1", "1.0", "true", ".", "[a-z]", "$^", "a|b", "(?:x)", "-", ">", "unlabelled", "\U0001f600", "x" * 60, "a × b"),
+)
+"""Labels that are valid and easy to get wrong."""
+
+ODD_KEYS = ("Ann", "ann", " Ann", "Ann ", "\u00e9", "e\u0301", 'a"b', "a\\b", "a\nb", "\x1f.", "4", "null", "x" * 300)
+"""Contributors of dumps without a key."""
+
+_SCALARS = (
+    *("a", "b", "a × b", "unlabelled", "\u00e9", 'q"', "x\ny", "", " ", "a\\b", "1", "true", "null", "good"),
+    *map(Written, ("1", "1.0", "1e0", "-0", "0.10", "1E400", "-1e400", "123456789012345678901234567890", "0.1")),
+    *(True, False, None, None),
+)
+
+
+@dataclass(frozen=True)
+class Dump:
+    """Valid records, and what they are judged by. Where splits are derived, all follow from the keys."""
+
+    terms: Terms
+    records: list[Record]
+
+
+def holder(fields: Mapping[str, str]) -> str | None:
+    """Return the object that is null when nothing was offered; None where label and confidence both are."""
+    parent = fields["predicted"].rpartition(".")[0]
+    alone = not any(fields[name].startswith(parent + ".") for name in ("model", "subject", "split", "truth"))
+    return parent if parent and alone and parent == fields["confidence"].rpartition(".")[0] else None
+
+
+def splits_of(rule: tuple[int, int, int] | None) -> dict[str, range]:
+    """Return the first bytes of each split; splits without any are left out."""
+    if rule is None:
+        return dict.fromkeys(SPLITS, range(256))
+    found = {"train": range(rule[0]), "validation": range(rule[0], rule[1]), "test": range(rule[1], 256)}
+    return {split: values for split, values in found.items() if values}
+
+
+@st.composite
+def paths(draw: st.DrawFn) -> list[str]:
+    """Draw nine paths of which none leads through another: flat, like the default ones, or of any depth."""
+    kind = draw(st.sampled_from(["flat", "usual", "usual", "any", "deep"]))
+    names = draw(st.permutations(PATH_NAMES))
+    rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    found: list[str] = []
+    if kind == "usual":
+        m, w, f, g, p, label, c, x, y = names[:9]
+        truth = rng.choice([f"{g}.{label}"] * 3 + [f"{p}.{m}"])
+        found = [m, w, f, truth, f"{p}.{label}", f"{p}.{c}"]
+        others = [f"{x}.{y}", f"{x}.{m}", y, f"{p}.{x}", f"{g}.{y}", f"{c}.{x}.{y}"]
+        return found + rng.sample(others, 3)
+    depths = {"flat": [1], "any": [1, 1, 2, 3], "deep": [2, 3, 4, 6]}[kind]
+    while len(found) < 9:
+        path = ".".join(rng.choice(names[:10]) for _ in range(rng.choice(depths)))
+        if not any(f"{path}.".startswith(f"{one}.") or f"{one}.".startswith(f"{path}.") for one in found):
+            found.append(path)
+    return found
+
+
+def label_sets() -> st.SearchStrategy[tuple[int | str, ...]]:
+    """Draw label sets: whole numbers from -120 on, or one to eight odd texts."""
+    starts = st.sampled_from([-120, -11, -3, -1, 0, 1, 8, 95, 998])
+    wholes = st.builds(lambda low, size: tuple(range(low, low + size)), starts, st.integers(1, 14))
+    return st.one_of(wholes, st.lists(st.sampled_from(ODD_LABELS), min_size=1, max_size=8, unique=True).map(tuple))
+
+
+def split_rules() -> st.SearchStrategy[tuple[int, int, int] | None]:
+    """Draw first bytes of validation and test and the digits of a key; None for declared splits."""
+    edges = [(205, 230), (205, 230), (0, 1), (0, 255), (1, 2), (128, 192), (254, 255), (15, 16), (16, 160)]
+    digits = st.sampled_from([2, 4, 8, 16, 64, 128])
+    return st.one_of(st.none(), st.builds(lambda edge, size: (*edge, size), st.sampled_from(edges), digits))
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Terms:
+    """Draw a contract, fields to stratify by, and now and then a policy."""
+    found = draw(paths())
+    fields = dict(zip(("model", "subject", "split", "truth", "predicted", "confidence"), found[:6], strict=True))
+    by = tuple(found[6 : 6 + draw(st.sampled_from([0, 1, 1, 2]))])
+    policy = None
+    if draw(st.sampled_from([True, True, False])):
+        floor = draw(st.sampled_from(["0", "0.5", "0.90", "0.95", "0.8", "1"]))
+        accepted = draw(st.lists(st.sampled_from(["a", "b", "good", "1", "true", "unlabelled", "1.0"]), min_size=1))
+        policy = Rules(floor, tuple(dict.fromkeys(accepted)), draw(st.sampled_from([*by, found[8]])))
+    limits = {
+        "macroF1": draw(st.sampled_from(["0.80", "0.5", "0", "1"])),
+        "precisionAtCoverage": draw(st.sampled_from(["0.90", "0.6", "0.0", "1.00"])),
+        "ece": draw(st.sampled_from(["0.05", "0.5", "1", "0"])),
+    }
+    bins = draw(st.sampled_from([10, 10, 1, 5, 15, 1000]))
+    return Terms(fields, draw(label_sets()), draw(split_rules()), limits, bins, by, policy)
+
+
+@st.composite
+def dumps(draw: st.DrawFn, sizes: tuple[int, int] = (1, 40)) -> Dump:
+    """Draw valid records of one to three models under any contract."""
+    asked = draw(terms())
+    rule = asked.split_rule
+    splits = splits_of(rule)
+    models = draw(model_lists())[:3]
+    pools = _subjects(draw, rule, list(splits))
+    weights = draw(st.sampled_from([["train", "validation", "test"], ["validation", "test"], ["test", "validation"]]))
+    open_splits = [split for split in weights if split in splits] or list(splits)
+    labels = draw(st.lists(st.sampled_from(asked.labels), min_size=1, max_size=5, unique=True))
+    right = draw(st.sampled_from([[True], [True] * 9 + [False], [True, False]]))
+    offered = draw(st.sampled_from([[True], [True, True, False]]))
+    confidence = draw(confidence_kinds())
+    values = {
+        path: draw(st.lists(st.sampled_from((*_SCALARS, "good")), min_size=1, max_size=4)) for path in asked.extra
+    }
+    rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    records = []
+    for _ in range(draw(st.integers(*sizes))):
+        split, truth = rng.choice(open_splits), rng.choice(labels)
+        guess = truth if rng.choice(right) else rng.choice(asked.labels)
+        given = {"model": rng.choice(models), "subject": rng.choice(pools[split]), "split": split, "truth": truth}
+        sure = draw(confidence) if rng.choice(offered) else None
+        record = _record(asked.fields, given, guess, sure)
+        for path in asked.extra:
+            _put_scalar(record, path, rng.choice(values[path]), rng)
+        records.append(record)
+    return Dump(asked, records)
+
+
+def _subjects(draw: st.DrawFn, rule: tuple[int, int, int] | None, splits: list[str]) -> dict[str, list[str]]:
+    """Draw the contributors of each split; none is in two."""
+    if rule is None:
+        names = draw(st.permutations(ODD_KEYS))
+        return {split: list(names[3 * place : 3 * place + 3]) for place, split in enumerate(splits)}
+    rng = random.Random(draw(st.integers(0, 2**32 - 1)))
+    found = {}
+    for split, values in splits_of(rule).items():
+        firsts = [values[0], values[-1], rng.choice(values)]
+        found[split] = [f"{byte:02x}" + "".join(rng.choices("0123456789abcdef", k=rule[2] - 2)) for byte in firsts]
+    return found
+
+
+def _record(fields: Mapping[str, str], given: Mapping[str, Any], guess: Any, confidence: float | None) -> Record:
+    record: Record = {}
+    for name, value in given.items():
+        put_at(record, fields[name], value)
+    parent = holder(fields)
+    if confidence is None and parent is not None:
+        put_at(record, parent, None)
+    else:
+        put_at(record, fields["predicted"], None if confidence is None else guess)
+        put_at(record, fields["confidence"], confidence)
+    return record
+
+
+def put_at(record: Record, path: str, value: Any) -> None:
+    """Put a value at a dotted path."""
+    *outer, last = path.split(".")
+    for name in outer:
+        record = record.setdefault(name, {})
+    record[last] = value
+
+
+def _put_scalar(record: Record, path: str, value: Any, rng: random.Random) -> None:
+    """Put a scalar where its way is free; one that is absent may be so because its way ends in null."""
+    names = path.split(".")
+    place: Any = record
+    for depth, name in enumerate(names[:-1], 1):
+        if name not in place:
+            if rng.random() < 0.2:
+                put_at(record, ".".join(names[:depth]), None)
+                return
+            break
+        place = place[name]
+        if place is None:
+            return
+    if rng.random() < 0.8:
+        put_at(record, path, value)
+
+
+def raw(value: Any) -> Any:
+    """Copy a record so that its written numbers are spelled as they are."""
+    if isinstance(value, Written):
+        return Raw(value)
+    return {key: raw(member) for key, member in value.items()} if isinstance(value, dict) else value
+
+
+def plain(record: Record, seed: int | None = None) -> str:
+    """Write a record as a compact line; with a seed, with its keys in another order."""
+    return spell(raw(record), Style(seed is not None, False, False, False, False, seed or 0))
+
+
+def odd_spellings(record: Record) -> st.SearchStrategy[str]:
+    """Draw lines that mean this record, written numbers included."""
+    return spellings(raw(record))
+
+
+def mistaken(text: str, asked: Terms) -> st.SearchStrategy[str]:
+    """Draw a line with one or two values replaced by some that would be right elsewhere, or nearly."""
+    seeds = st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=2)
+    return seeds.map(lambda found: _mistaken(text, asked, found))
+
+
+def _mistaken(text: str, asked: Terms, seeds: Iterable[int]) -> str:
+    for seed in seeds:
+        rng = random.Random(seed)
+        tokens = TOKEN.findall(text)
+        found = _members(tokens)
+        if not found:
+            break
+        _, value, end = rng.choice(found)
+        label, digits = rng.choice(asked.labels), 16 if asked.split_rule is None else asked.split_rule[2]
+        first = f"{rng.choice([0, 1, 0x7F, 0x80, 0xCC, 0xCD, 0xE5, 0xE6, 0xFF]):02x}"
+        pieces = [
+            json.dumps(label),
+            json.dumps(str(label)),
+            json.dumps(f"{label}s"),
+            json.dumps(label, ensure_ascii=False),
+        ]
+        pieces += [f'"{first}{"0" * (digits - drop)}"' for drop in (1, 2, 3, 4)] + [f'"{first}"', '"train"', '"test"']
+        pieces += [
+            "null",
+            "{}",
+            "[]",
+            '"x"',
+            '"\\u0000"',
+            "true",
+            "1",
+            "1e400",
+            "-0",
+            '{"x":1}',
+            '{"site":null}',
+            '" "',
+        ]
+        pieces += ["0.5", '"\\u2003x"', '"\x1cx"', '"\\u001fx"', f'{{{json.dumps(rng.choice(PATH_NAMES))}:"x"}}']
+        text = "".join([*tokens[:value], rng.choice(pieces), *tokens[end:]])
+    return text

@@ -320,7 +320,8 @@ def test_a_dump_comes_in_by_any_way(here: Path, way: str) -> None:
     assert (run.code, run.err) == (0, "")
     report = json.loads(run.stdout)
     digest = hashlib.sha256(text(GO)).hexdigest()
-    assert report["evidence"] == [{"name": name, "bytes": len(text(GO)), "sha256": digest, "records": 20}]
+    found = {"name": name, "bytes": len(text(GO)), "sha256": digest, "records": 20, "convertedFrom": None}
+    assert report["evidence"] == [found]
     assert {**report, "evidence": None} == {**expected, "evidence": None}
 
 
@@ -352,7 +353,13 @@ def test_compressed_files_are_read_whole(here: Path) -> None:
     assert run.code == 0
     report = json.loads(run.stdout)
     assert report["evidence"] == [
-        {"name": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "records": 20}
+        {
+            "name": name,
+            "bytes": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "records": 20,
+            "convertedFrom": None,
+        }
         for name, data in stored.items()
     ]
     assert report["candidates"][0]["total"] == 10 * len(stored)
@@ -365,7 +372,13 @@ def test_compressed_data_comes_in_by_a_pipe(here: Path, compress: Callable[[byte
     run = compare("-", "--json", "-", "-q", cwd=here, stdin=data)
     assert run.code == 0
     [evidence] = json.loads(run.stdout)["evidence"]
-    assert evidence == {"name": "-", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest(), "records": 20}
+    assert evidence == {
+        "name": "-",
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "records": 20,
+        "convertedFrom": None,
+    }
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_one_interrupt_interrupts_once(here: Path) -> None:
         "    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "    while True:\n"
         "        numbers.lazy().sort('n').collect()\n"
-        "polars.DataFrame.write_parquet = busy\n"
+        "polars.DataFrame.to_arrow = busy\n"
         "evalkit.cli.run()"
     )
     run = _rigged(code, here)

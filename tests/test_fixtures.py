@@ -82,6 +82,7 @@ def _candidate(
             }
             for (name, (limit, direction)), passes in zip(LIMITS.items(), gates, strict=True)
         },
+        "strata": None,
     }
 
 
@@ -332,12 +333,14 @@ def test_go_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
         "minCoverage": 0.5,
         "limits": {"macroF1": 0.8, "precisionAtCoverage": 0.9, "ece": 0.05},
         "bins": 10,
+        "policy": None,
         "evidence": [
             {
                 "name": "go.jsonl",
                 "bytes": 20739,
                 "sha256": "3f4e1813957fcecd44a173e024c94eef6e842b2d0def68274ec3c9e174e2451c",
                 "records": 144,
+                "convertedFrom": None,
             }
         ],
     }

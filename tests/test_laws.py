@@ -12,11 +12,11 @@ import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalkit import partition, rows, stream, strict_json
+from evalkit import json_lines, rows, stream, strict_json
 from evalkit.contract import BRISTOL
 from evalkit.errors import Refusal
 from evalkit.exact import unit_fraction
-from evalkit.families.selective.compare import compare_inputs
+from evalkit.families.selective.compare import Question, compare_inputs
 from evalkit.families.selective.result import Report
 from evalkit.partition import Inputs
 from evalkit.reader import Record, read_line
@@ -34,7 +34,7 @@ def judged(folder: Path, texts: list[bytes], floor: str, *, size: int = 31 * 2**
         path.write_bytes(text)
         paths.append(str(path))
     with Inputs(resolve(paths), size) as inputs:
-        return compare_inputs(inputs, unit_fraction(floor, "min-coverage"), BRISTOL, workers=workers)
+        return compare_inputs(inputs, Question(unit_fraction(floor, "min-coverage")), workers=workers)
 
 
 def numbers(report: Report) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def test_the_fast_path_is_a_subset_of_the_exact_reader(data: st.DataObject, reco
 
 def test_a_line_past_the_limit_is_refused_wherever_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No pattern accepts a line that is longer than the exact reader allows."""
-    for module in (rows, strict_json, partition, stream):
+    for module in (rows, strict_json, json_lines, stream):
         monkeypatch.setattr(module, "MAX_LINE", 400)
     record = {"model": "m", "subjectKey": "e600000000000001", "split": "test", "truth": {"bristolType": 4}}
     good = json.dumps({**record, "prediction": None}).encode() + b"\n"

@@ -72,8 +72,8 @@ def test_missing_parents_of_the_report_are_made(here: Path) -> None:
     ]
     report = json.loads((here / "new/deep/r.json").read_bytes())
     assert list(report) == [
-        *("schema", "synthetic", "run", "verdict", "recommended", "minCoverage", "limits", "bins", "evidence"),
-        "candidates",
+        *("schema", "synthetic", "run", "verdict", "recommended", "minCoverage", "limits", "bins", "policy"),
+        *("evidence", "candidates"),
     ]
     assert (report["schema"], report["verdict"], report["recommended"]) == ("evalkit-selective-v1", "GO", "alpha")
 
@@ -356,6 +356,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             "total": 5,
             "accepted": 3,
             "no_suggestion": 1,
+            "low_quality": None,
             "low_confidence": 1,
             "coverage": 0.6,
             "precision_at_coverage": 2 / 3,
@@ -519,6 +520,8 @@ def test_the_tables_have_plain_types(results: Path) -> None:
         expected = {column: kinds.get(type(value), "text") for column, value in rows[0].items()}
         if name == "bins":
             expected["bin"] = "int16"
+        if name == "candidates":
+            expected["low_quality"] = "int64"
         assert _types(pq.read_schema(results / f"{name}.parquet")) == expected
 
 

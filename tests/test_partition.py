@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import partition, stream
+from evalkit import json_lines, stream
 from evalkit.partition import Inputs
 from evalkit.source import resolve
 
@@ -25,7 +25,8 @@ TEXTS = st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"bc", b"{}", MARK, b"",
 def cut(path: Path, size: int) -> list[bytes]:
     """Return the partitions of one file."""
     with Inputs(resolve([str(path)]), size) as inputs:
-        return [found.load() for found in inputs.partitions()]
+        parts: list[Any] = list(inputs.partitions())
+        return [found.load() for found in parts]
 
 
 @settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -56,7 +57,7 @@ def test_blocks_hold_every_line_once(text: bytes, size: int, members: int, tmp_p
 
 def test_an_endless_line_is_cut_just_past_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line past the longest allowed is given one byte too long, wherever it is cut, and memory stays bounded."""
-    monkeypatch.setattr(partition, "MAX_LINE", 50)
+    monkeypatch.setattr(json_lines, "MAX_LINE", 50)
     path = tmp_path / "dump.jsonl"
     path.write_bytes(b"first\n" + b"x" * 500 + b"\nlast\n")
     for size in (1, 7, 60, 100, 1000):
@@ -76,6 +77,7 @@ def test_digests_are_those_of_the_stored_bytes(tmp_path: Path) -> None:
         first, second = inputs.digests()
     # FIPS 180-2, appendix B.1
     assert first == (3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    assert second is not None
     assert second[0] == packed.stat().st_size
 
 

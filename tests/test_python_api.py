@@ -41,7 +41,10 @@ def python(code: str, cwd: Path) -> str:
 # the names
 
 
-NAMES = ["Candidate", "Contract", "Evidence", "Measurement", "Refusal", "Report", "Violation", "compare"]
+NAMES = [
+    *("Candidate", "Contract", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt", "Refusal"),
+    *("Report", "SplitRule", "Violation", "compare", "convert", "inspect", "read_contract", "read_policy", "receipt"),
+]
 
 
 def test_the_names_of_the_package() -> None:

@@ -1,6 +1,7 @@
 """The benchmark of ``evalkit compare`` against scripts that an analyst would write.
 
     python tests/benchmarks/run.py [--records 2000000] [--runs 5] [--skip-pandas] [--memory]
+        [--parquet 10000000] [--only-parquet]
 
 Whole processes are measured, from start to exit, with the dump in the page cache. The commands take turns (A B C,
 A B C, ...) and a ratio is the median of the ratios inside the rounds, because the speed of a shared machine drifts. The
@@ -98,6 +99,21 @@ class Target:
         return "met" if self.aim is None else "met, aim met" if value <= self.aim else "met, aim missed"
 
 
+@dataclass(frozen=True)
+class Least(Target):
+    """A limit that a measured value must reach."""
+
+    def __str__(self) -> str:
+        """Say the limit."""
+        return f">= {self.limit:,.0f}" + (f" (aim {self.aim:,.0f})" if self.aim is not None else "")
+
+    def verdict(self, value: float) -> str:
+        """Say whether a value reaches the limit."""
+        if value < self.limit:
+            return "missed"
+        return "met" if self.aim is None else "met, aim met" if value >= self.aim else "met, aim missed"
+
+
 # Wall of evalkit divided by that of the peer.
 PEER_TARGETS = {
     "duckdb_checked": Target(0.4),
@@ -106,6 +122,8 @@ PEER_TARGETS = {
     "pandas_script": Target(0.15),
 }
 SHUFFLED_TARGET = Target(4)
+SCAN_TARGET = Target(2.5, aim=1.5)
+RATE_TARGET = Least(5e6, aim=10e6)
 VERSION_TARGET = Target(0.3)
 MEMORY_RATIO_TARGET = Target(1.6)
 MEMORY_TARGET = Target(1024)
@@ -300,6 +318,38 @@ def speed(folder: Path, records: int, rounds: int, *, pandas: bool) -> bool:
     return agreement(evalkit, [*peers, shuffled])
 
 
+def converted_file(source: Path) -> Path:
+    """Give a dump as ``evalkit convert`` writes it, made if missing."""
+    path = source.with_suffix(".parquet")
+    if not path.exists():
+        print(f"converting {source.name}", file=sys.stderr)
+        measure([sys.executable, "-m", "evalkit", "convert", str(source), "-o", str(path), "--quiet"])
+    return path
+
+
+def parquet(folder: Path, records: int, rounds: int) -> bool:
+    """Time evalkit on a converted dump against a bare scan of it; tell whether the numbers are those of the dump."""
+    source = dump_file(folder, records)
+    path = converted_file(source)
+    prepare([source, path])
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.json"
+        evalkit = evalkit_entry("evalkit on Parquet", path, report)
+        scan = Entry("parquet_scan", [sys.executable, str(PEERS / "parquet_scan.py"), str(path)])
+        run_rounds([evalkit, scan], rounds)
+        plain = evalkit_entry("evalkit on JSON Lines", source, report)
+        run_rounds([plain], 1)
+    rate, value = records / evalkit.wall, ratio(evalkit, scan)
+    head = [f"{records:,} records", "wall s", "CPU s", "RSS MiB", "value", "target", "verdict"]
+    rows = [
+        row(evalkit, f"{rate:,.0f}/s", RATE_TARGET, RATE_TARGET.verdict(rate)),
+        row(scan, f"{value:.2f} x", SCAN_TARGET, SCAN_TARGET.verdict(value)),
+        row(plain),
+    ]
+    print("\n" + table(head, rows))
+    return agreement(evalkit, [plain])
+
+
 def agreement(evalkit: Entry, others: Iterable[Entry]) -> bool:
     """Print whether the numbers of the other commands are evalkit's."""
     agreed = True
@@ -361,11 +411,15 @@ def main() -> int:
     parser.add_argument("--records", type=positive, default=2_000_000, help="records of the dump")
     parser.add_argument("--runs", type=positive, default=5, help="rounds in which every command takes its turn")
     parser.add_argument("--skip-pandas", action="store_true", help="leave the slow pandas script out")
+    parser.add_argument("--parquet", type=positive, default=10_000_000, help="records of the Parquet dump")
+    parser.add_argument("--only-parquet", action="store_true", help="measure nothing else")
     parser.add_argument("--memory", action="store_true", help="compare the peak memory at 8 and at 1 million records")
     arguments = parser.parse_args()
     folder = cache_folder()
     print(describe())
-    agreed = speed(folder, arguments.records, arguments.runs, pandas=not arguments.skip_pandas)
+    agreed = parquet(folder, arguments.parquet, arguments.runs)
+    if not arguments.only_parquet:
+        agreed &= speed(folder, arguments.records, arguments.runs, pandas=not arguments.skip_pandas)
     if arguments.memory:
         memory(folder)
     return 0 if agreed else 1

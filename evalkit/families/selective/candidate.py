@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypedDict
 
 from evalkit.exact import Exact, Ratio, fraction
 from evalkit.gates import GateResult
 from evalkit.metric import Measurement, Place
+
+CROSS = " × "
+"""Joins the fields, and the values, of crossed strata."""
+
+
+def crossed(texts: Iterable[str]) -> str:
+    """Join the fields, or the values, of crossed strata, so that no two crossings look alike.
+
+    >>> crossed(["north", "phone"]), crossed(["a × b", "c"])
+    ('north × phone', '"a × b" × c')
+    """
+    return CROSS.join(json.dumps(text, ensure_ascii=False) if CROSS in text else text for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,70 @@ class BinRow:
     accuracy: float | None
 
 
+class Scores(TypedDict):
+    """The test metrics of some records: what a candidate has over all of them and again in each stratum."""
+
+    total: int
+    accepted: int | None
+    abstentions: Mapping[str, int] | None
+    coverage: float | None
+    precision_at_coverage: float | None
+    macro_f1: float | None
+    ece: float | None
+    excluded_classes: tuple[int | str, ...] | None
+    per_class: Mapping[str, ClassRow] | None
+    confusion: Mapping[str, int] | None
+    bins: tuple[BinRow, ...] | None
+    cells: tuple[tuple[str, str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """One candidate's test metrics over the records of one stratum, at the candidate's one threshold.
+
+    Attributes:
+        by: Each field's value; ``unlabelled`` where a record has none.
+        total: Test records.
+        accepted: Test suggestions accepted.
+        abstentions: The other test records, by reason.
+        coverage: accepted / total.
+        precision_at_coverage: Right suggestions / accepted.
+        macro_f1: Mean of f1 over labels with accepted truth.
+        ece: Expected calibration error over accepted suggestions.
+        excluded_classes: Labels in truth without an accepted record.
+        per_class: A row for each label in accepted truth or accepted suggestions.
+        confusion: ``truth->predicted`` to the number of accepted suggestions.
+        bins: Non-empty confidence bins.
+        cells: The confusion matrix as truth, predicted, number.
+        measurements: The same numbers as measurements, exact.
+    """
+
+    by: Mapping[str, str]
+    total: int
+    accepted: int | None
+    abstentions: Mapping[str, int] | None
+    coverage: float | None
+    precision_at_coverage: float | None
+    macro_f1: float | None
+    ece: float | None
+    excluded_classes: tuple[int | str, ...] | None
+    per_class: Mapping[str, ClassRow] | None
+    confusion: Mapping[str, int] | None
+    bins: tuple[BinRow, ...] | None
+    cells: tuple[tuple[str, str, int], ...] = field(repr=False, metadata={"report": False})
+    measurements: tuple[Measurement, ...] = field(repr=False, metadata={"report": False})
+
+    @property
+    def stratum_field(self) -> str:
+        """The fields, as tables name them."""
+        return crossed(self.by)
+
+    @property
+    def stratum(self) -> str:
+        """The values, as tables name them."""
+        return crossed(self.by.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One model's judgement. Numbers are rounded once; None stands for what was not measured.
@@ -104,6 +182,7 @@ class Candidate:
         confusion: ``truth->predicted`` to the number of accepted suggestions.
         bins: Non-empty confidence bins.
         gates: What each gate said.
+        strata: The test metrics in each stratum, by field and value; None where no strata were asked for.
         cells: The confusion matrix as truth, predicted, number.
         measurements: The same numbers as measurements, exact.
     """
@@ -122,11 +201,12 @@ class Candidate:
     precision_at_coverage: float | None
     macro_f1: float | None
     ece: float | None
-    excluded_classes: tuple[int, ...] | None
+    excluded_classes: tuple[int | str, ...] | None
     per_class: Mapping[str, ClassRow] | None
     confusion: Mapping[str, int] | None
     bins: tuple[BinRow, ...] | None
     gates: Mapping[str, GateResult]
+    strata: Sequence[Stratum] | None
     cells: tuple[tuple[str, str, int], ...] = field(repr=False, metadata={"report": False})
     measurements: tuple[Measurement, ...] = field(repr=False, metadata={"report": False})
 

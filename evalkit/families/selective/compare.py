@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from evalkit.contract import BRISTOL, Contract
 from evalkit.engine import WORKERS
+from evalkit.errors import Refusal
 from evalkit.exact import rounded, unit_fraction
 from evalkit.families.selective.candidate import Chosen
 from evalkit.families.selective.judge import judge_candidate, recommend
-from evalkit.families.selective.plan import best_cut, count, curve, records_by_model
+from evalkit.families.selective.plan import best_cut, count, records_by_model
 from evalkit.families.selective.result import SCHEMA, Report
+from evalkit.families.selective.strata import Strata, curves, group
+from evalkit.grammar import scalar
 from evalkit.partition import Inputs
+from evalkit.policy import Policy
 from evalkit.read import Progress, read
-from evalkit.source import resolve
+from evalkit.source import listed, resolve
+
+if TYPE_CHECKING:
+    from evalkit.source import Input
 
 
 def compare(
-    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    dump: Input | Iterable[Input],
     min_coverage: str | float | Decimal | Fraction,
     *,
+    contract: Contract = BRISTOL,
+    by: str | Sequence[str] = (),
+    policy: Policy | None = None,
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -35,8 +46,14 @@ def compare(
     least the floor. The candidate is then scored on test, held against the gates, and never looked at again.
 
     Args:
-        paths: Files, patterns, or ``-`` for standard input; JSON Lines, plain or compressed with gzip or Zstandard.
+        dump: One or more of: files, patterns, folders of Parquet, ``-`` for standard input; JSON Lines or CSV, plain or
+            compressed with gzip or Zstandard, Parquet, Arrow IPC; data frames of Polars (lazy ones too), pyarrow,
+            pandas, and of whatever else exports a stream of Arrow data.
         min_coverage: The coverage floor in 0–1, best as decimal text, which is exact. It has no default.
+        contract: Field names, labels, split rule, limits and bins; the default is that of Bristol records.
+        by: Dotted paths of fields: every number is given for each of their values too, and where there are several
+            for each combination. Records without a value are in the stratum ``unlabelled``.
+        policy: A rule about quality and a floor of confidence that suggestions must clear to be accepted.
         synthetic: Say in the report that the records are invented.
         run: The caller's own record of the run (id, commit, versions …), put into the report as it is.
 
@@ -59,51 +76,91 @@ def compare(
     >>> report.verdict, report["m"].threshold, report["m"].ece
     ('GO', 0.97, 0.03)
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    names = [os.fspath(path) for path in given]
     floor = unit_fraction(min_coverage, "min-coverage")
-    with Inputs(resolve(names)) as inputs:
-        return compare_inputs(inputs, floor, synthetic=synthetic, run=run)
+    with Inputs(resolve(listed(dump))) as inputs:
+        named = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
+        question = Question(floor, contract, named, policy, synthetic, run)
+        return compare_inputs(inputs, question)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What ``compare`` is asked about its inputs; see there."""
+
+    min_coverage: Fraction
+    contract: Contract = BRISTOL
+    by: tuple[str, ...] = ()
+    policy: Policy | None = None
+    synthetic: bool = False
+    run: Mapping[str, Any] | None = None
+
+    @cached_property
+    def reading(self) -> Contract:
+        """The contract with what must be read besides: the fields of the strata, then that of the quality."""
+        asked = replace(self.contract, scalars=tuple(dict.fromkeys(self.by)))
+        if self.policy is None or self.policy.quality_field in self.by:
+            return asked
+        try:
+            return replace(asked, scalars=(*asked.scalars, self.policy.quality_field))
+        except Refusal as refusal:
+            said = (replace(one, rule="policy", field="quality_field") for one in refusal.violations)
+            raise Refusal.of(*said) from None
 
 
 def compare_inputs(
-    inputs: Inputs,
-    min_coverage: Fraction,
-    contract: Contract = BRISTOL,
-    *,
-    synthetic: bool = False,
-    run: Mapping[str, Any] | None = None,
-    workers: int = WORKERS,
-    progress: Progress | None = None,
+    inputs: Inputs, question: Question, *, workers: int = WORKERS, progress: Progress | None = None
 ) -> Report:
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
+    contract, policy, by = question.reading, question.policy, question.by
     dump = read(inputs, contract, workers=workers, progress=progress)
+    outcomes = dump.outcomes.lazy().with_columns(usable=_usable(dump.outcomes, contract, policy))
     # Lazy, so that neither split is copied.
-    validation, test = (dump.outcomes.lazy().filter(pl.col("split") == split) for split in ("validation", "test"))
-    cuts = curve(validation)
-    chosen = _choose(dump.models, validation, cuts, min_coverage)
+    validation, test = (outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
+    floor = 0.0 if policy is None else float(policy.confidence_floor)
+    cuts = curves(validation, by, floor)
+    chosen = _choose(dump.models, validation, cuts.filter(pl.col("stratum_field").is_null()), question.min_coverage)
     thresholds = {model: one.threshold for model, one in chosen.items() if one.threshold is not None}
     counted = count(test, thresholds, contract.bins)
     totals = records_by_model(test)
+    grouped = group(test, thresholds, contract, by)
     candidates = tuple(
-        judge_candidate(model, chosen[model], totals.get(model, 0), counted.get(model), contract)
+        judge_candidate(
+            model,
+            chosen[model],
+            totals.get(model, 0),
+            counted.get(model),
+            contract,
+            policy=policy,
+            strata=Strata(model, grouped, contract, policy) if by else None,
+        )
         for model in dump.models
     )
     recommended = recommend(candidates)
     return Report(
         schema=SCHEMA,
-        synthetic=synthetic,
-        run=run,
+        synthetic=question.synthetic,
+        run=question.run,
         verdict="BLOCKED" if recommended is None else "GO",
         recommended=recommended,
-        min_coverage=rounded(min_coverage),
+        min_coverage=rounded(question.min_coverage),
         limits={name: rounded(Fraction(limit)) for name, limit in contract.limits.items()},
         bins=contract.bins,
+        policy=None if policy is None else policy.terms,
         evidence=dump.evidence,
         candidates=candidates,
         cuts=cuts,
         warnings=dump.warnings,
     )
+
+
+def _usable(outcomes: pl.DataFrame, contract: Contract, policy: Policy | None) -> pl.Expr:
+    """Tell the records whose quality the policy in force accepts; without one all are."""
+    if policy is None:
+        return pl.lit(value=True)
+    column = scalar(contract.scalars.index(policy.quality_field))
+    seen = outcomes[column].drop_nulls().unique().cast(pl.String)
+    accepted = [quality for quality in seen if policy.accepts_quality(quality)]
+    return pl.col(column).cast(pl.String).is_in(accepted).fill_null(value=False)
 
 
 def _choose(

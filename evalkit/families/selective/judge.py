@@ -4,18 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import cast
 
-from evalkit.contract import Contract
+from evalkit.contract import ARROW, Contract
 from evalkit.exact import Exact, difference, rounded
 from evalkit.families.selective import metrics
-from evalkit.families.selective.candidate import BinRow, Candidate, Chosen, ClassRow, Optimism, Selection
+from evalkit.families.selective.candidate import (
+    BinRow,
+    Candidate,
+    Chosen,
+    ClassRow,
+    Optimism,
+    Scores,
+    Selection,
+    Stratum,
+    crossed,
+)
 from evalkit.families.selective.measured import shown_labels, test_measurements, validation_measurements
 from evalkit.families.selective.metrics import NO_CUT, NO_TEST, NO_VALIDATION, NOTHING_ACCEPTED, Counts
 from evalkit.gates import Gate, judge
-from evalkit.metric import Metric
+from evalkit.metric import Metric, Place
+from evalkit.policy import Policy
 
 
-def judge_candidate(model: str, chosen: Chosen, tests: int, counts: Counts | None, contract: Contract) -> Candidate:
+def judge_candidate(
+    model: str,
+    chosen: Chosen,
+    tests: int,
+    counts: Counts | None,
+    contract: Contract,
+    *,
+    policy: Policy | None = None,
+    strata: Sequence[Stratum] | None = None,
+) -> Candidate:
     """Judge one model.
 
     Args:
@@ -24,9 +45,10 @@ def judge_candidate(model: str, chosen: Chosen, tests: int, counts: Counts | Non
         tests: Its test records.
         counts: Its test records counted at the threshold; None without a threshold.
         contract: The labels, the limits and the number of bins.
+        policy: The policy in force.
+        strata: Its judged strata; None where none were asked for.
     """
     reason = _reason(chosen, tests, counts)
-    cells = _cells(counts, contract) if counts else ()
     values: dict[Metric, Exact] = {one: one(counts) if counts else None for one in metrics.SPLIT_METRICS}
     gates = {one.name: judge(Gate.of(one, contract.limits[one.name]), values[one]) for one in metrics.GATED}
     return Candidate(
@@ -37,25 +59,45 @@ def judge_candidate(model: str, chosen: Chosen, tests: int, counts: Counts | Non
         threshold_split="validation",
         scored_split="test",
         selection=_selection(chosen, values),
-        total=tests,
-        accepted=counts.accepted if counts else None,
-        abstentions={"no-suggestion": counts.no_suggestion, "low-confidence": counts.low_confidence}
-        if counts
-        else None,
-        coverage=rounded(values[metrics.coverage]),
-        precision_at_coverage=rounded(values[metrics.precision_at_coverage]),
-        macro_f1=rounded(values[metrics.macro_f1]),
-        ece=rounded(values[metrics.ece]),
-        excluded_classes=tuple(one for one in contract.labels if str(one) in counts.excluded()) if counts else None,
-        per_class={label: _class_row(counts, label) for label in shown_labels(counts, contract)} if counts else None,
-        confusion={f"{truth}->{predicted}": count for truth, predicted, count in cells} if counts else None,
-        bins=tuple(_bin_row(counts, index, contract.bins) for index in sorted(counts.bins)) if counts else None,
+        **scores(tests, counts, contract, policy),
         gates=gates,
-        cells=cells,
+        strata=strata,
         measurements=(
             *validation_measurements(model, chosen),
-            *test_measurements(model, tests, counts, reason, contract, gates),
+            *test_measurements(Place(model, "test"), tests, counts, reason, contract, policy, gates),
         ),
+    )
+
+
+def judge_stratum(
+    model: str, by: Mapping[str, str], counts: Counts, contract: Contract, policy: Policy | None
+) -> Stratum:
+    """Measure one model's test records of one stratum; no gate applies."""
+    place = Place(model, "test", stratum_field=crossed(by), stratum=crossed(by.values()))
+    measured = test_measurements(place, counts.total, counts, None, contract, policy, {})
+    return Stratum(by=by, **scores(counts.total, counts, contract, policy), measurements=tuple(measured))
+
+
+def scores(tests: int, counts: Counts | None, contract: Contract, policy: Policy | None) -> Scores:
+    """Measure test records."""
+    if counts is None:
+        nothing = dict.fromkeys(Scores.__annotations__)
+        return cast("Scores", nothing | {"total": tests, "cells": ()})
+    cells = _cells(counts, contract)
+    excluded = counts.excluded()
+    return Scores(
+        total=tests,
+        accepted=counts.accepted,
+        abstentions=counts.abstentions(policy=policy is not None),
+        coverage=rounded(metrics.coverage(counts)),
+        precision_at_coverage=rounded(metrics.precision_at_coverage(counts)),
+        macro_f1=rounded(metrics.macro_f1(counts)),
+        ece=rounded(metrics.ece(counts)),
+        excluded_classes=tuple(one for one in contract.labels if str(one) in excluded),
+        per_class={label: _class_row(counts, label) for label in shown_labels(counts, contract)},
+        confusion={f"{truth}{ARROW}{predicted}": count for truth, predicted, count in cells},
+        bins=tuple(_bin_row(counts, index, contract.bins) for index in sorted(counts.bins)),
+        cells=cells,
     )
 
 
@@ -95,7 +137,7 @@ def _class_row(counts: Counts, label: str) -> ClassRow:
 
 
 def _cells(counts: Counts, contract: Contract) -> tuple[tuple[str, str, int], ...]:
-    order = {str(label): place for place, label in enumerate(contract.labels)}
+    order = contract.label_order
     cells = sorted(counts.cells.items(), key=lambda item: (order[item[0][0]], order[item[0][1]]))
     return tuple((truth, predicted, count) for (truth, predicted), count in cells)
 

@@ -7,17 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evalkit.contract import Contract
-from evalkit.exact import Exact, Ratio
+from evalkit.exact import Ratio
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Chosen
 from evalkit.families.selective.metrics import Counts
 from evalkit.gates import GateResult
 from evalkit.metric import Measurement, Place, measure
+from evalkit.policy import Policy
 
 
 def shown_labels(counts: Counts, contract: Contract) -> list[str]:
     """Return the labels that have a row, in the contract's order."""
-    return [str(label) for label in contract.labels if str(label) in counts.labels()]
+    return sorted(counts.labels(), key=contract.label_order.__getitem__)
 
 
 def validation_measurements(model: str, chosen: Chosen) -> Iterator[Measurement]:
@@ -38,40 +39,37 @@ def validation_measurements(model: str, chosen: Chosen) -> Iterator[Measurement]
 
 
 def test_measurements(
-    model: str,
+    place: Place,
     tests: int,
     counts: Counts | None,
     reason: str | None,
     contract: Contract,
+    policy: Policy | None,
     gates: Mapping[str, GateResult],
 ) -> Iterator[Measurement]:
-    """Measure the test split: the split as a whole with its gates, each label, each bin."""
-    place = Place(model, "test")
+    """Measure test records: all of a place with its gates, each label, each bin."""
     yield Measurement("total", place, Ratio(tests, 1), tests)
-    for name, number in _numbers(counts).items():
-        yield Measurement(name, place, number, tests, reason=reason if number is None else None)
+    found = (counts or _NONE).abstentions(policy=policy is not None)
+    for name, number in {"accepted": (counts or _NONE).accepted, **found}.items():
+        if counts is None:
+            yield Measurement(name, place, None, tests, reason=reason)
+        else:
+            yield Measurement(name, place, Ratio(number, 1), tests)
     for one in metrics.SPLIT_METRICS:
         if counts is None:
-            found = Measurement(one.name, place, None, 0, one.direction, reason)
+            measured = Measurement(one.name, place, None, 0, one.direction, reason)
         else:
             size = counts.total if one is metrics.coverage else counts.accepted
-            found = measure(one, place, counts, sample_size=size)
+            measured = measure(one, place, counts, sample_size=size)
         if one.name in gates:
-            found = replace(found, limit=Fraction(contract.limits[one.name]), passed=gates[one.name].passed)
-        yield found
+            measured = replace(measured, limit=Fraction(contract.limits[one.name]), passed=gates[one.name].passed)
+        yield measured
     if counts is not None:
         yield from _label_measurements(place, counts, contract)
         yield from _bin_measurements(place, counts)
 
 
-def _numbers(counts: Counts | None) -> dict[str, Exact]:
-    if counts is None:
-        return dict.fromkeys(("accepted", "no-suggestion", "low-confidence"))
-    return {
-        "accepted": Ratio(counts.accepted, 1),
-        "no-suggestion": Ratio(counts.no_suggestion, 1),
-        "low-confidence": Ratio(counts.low_confidence, 1),
-    }
+_NONE = Counts({}, 0, {}, {})
 
 
 def _label_measurements(place: Place, counts: Counts, contract: Contract) -> Iterator[Measurement]:

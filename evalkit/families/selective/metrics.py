@@ -6,13 +6,16 @@ calibration error is that of Naeini et al. 2015 and Guo et al. 2017 (arXiv 1706.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 
 from evalkit.exact import Exact, Ratio, mean
 from evalkit.metric import metric
+from evalkit.policy import LOW_CONFIDENCE, LOW_QUALITY, NO_SUGGESTION
 
 Label = str
 
@@ -37,7 +40,7 @@ class Bin:
     confidence: Decimal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Counts:
     """One model's records of one split at one threshold.
 
@@ -46,40 +49,61 @@ class Counts:
         no_suggestion: Records for which nothing was offered.
         cells: Accepted suggestions by true and predicted label; non-zero cells only.
         bins: Accepted suggestions by confidence bin; non-empty bins only.
+        low_quality: Suggestions on something whose quality the policy in force does not accept; 0 without a policy.
     """
 
     truth: Mapping[Label, int]
     no_suggestion: int
     cells: Mapping[tuple[Label, Label], int]
     bins: Mapping[int, Bin]
+    low_quality: int = 0
 
-    @property
+    @cached_property
     def total(self) -> int:
         """All records."""
         return sum(self.truth.values())
 
-    @property
+    @cached_property
     def accepted(self) -> int:
         """Suggestions at or above the threshold."""
         return sum(self.cells.values())
 
     @property
     def low_confidence(self) -> int:
-        """Suggestions below the threshold."""
-        return self.total - self.no_suggestion - self.accepted
+        """Suggestions of accepted quality below the threshold."""
+        return self.total - self.no_suggestion - self.low_quality - self.accepted
+
+    def abstentions(self, *, policy: bool) -> dict[str, int]:
+        """The records that are not accepted, by reason; low quality is a reason only under a policy."""
+        found = {NO_SUGGESTION: self.no_suggestion, LOW_QUALITY: self.low_quality, LOW_CONFIDENCE: self.low_confidence}
+        return found if policy else {reason: count for reason, count in found.items() if reason != LOW_QUALITY}
 
     @property
     def correct(self) -> int:
         """Accepted suggestions that are right."""
         return sum(count for (truth, predicted), count in self.cells.items() if truth == predicted)
 
+    @cached_property
+    def _supports(self) -> Mapping[Label, int]:
+        found: Counter[Label] = Counter()
+        for (truth, _), count in self.cells.items():
+            found[truth] += count
+        return found
+
+    @cached_property
+    def _predictions(self) -> Mapping[Label, int]:
+        found: Counter[Label] = Counter()
+        for (_, predicted), count in self.cells.items():
+            found[predicted] += count
+        return found
+
     def support(self, label: Label) -> int:
         """Accepted suggestions whose true label is this one."""
-        return sum(count for (truth, _), count in self.cells.items() if truth == label)
+        return self._supports.get(label, 0)
 
     def predicted(self, label: Label) -> int:
         """Accepted suggestions of this label."""
-        return sum(count for (_, predicted), count in self.cells.items() if predicted == label)
+        return self._predictions.get(label, 0)
 
     def true_positives(self, label: Label) -> int:
         """Accepted suggestions of this label that are right."""

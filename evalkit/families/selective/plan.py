@@ -6,9 +6,11 @@ by the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,6 +19,7 @@ from evalkit.families.selective.metrics import Bin, Counts
 from evalkit.tally import total
 
 _OFFERED = pl.col("predicted").is_not_null()
+_USABLE = _OFFERED & pl.col("usable")
 _RIGHT = pl.col("truth") == pl.col("predicted")
 
 
@@ -35,19 +38,26 @@ class Cut:
     correct: int
 
 
-def curve(validation: pl.LazyFrame) -> pl.DataFrame:
+def curve(validation: pl.LazyFrame, by: Sequence[str] = (), floor: float = 0.0) -> pl.DataFrame:
     """Return every candidate cut of every model, the highest first: ``model``, ``cut``, ``accepted``, ``correct``.
 
-    The cuts are the distinct confidences of what was offered; tied confidences enter together.
+    The cuts are the distinct confidences of what was offered; tied confidences enter together. Under a policy, only
+    suggestions of accepted quality at or above its confidence floor supply cuts.
+
+    Args:
+        validation: Outcomes of the validation split, ``usable`` among their columns.
+        by: Columns to draw apart by, besides the model.
+        floor: The least confidence that a cut may have.
     """
+    keys = ["model", *by]
     steps = (
-        validation.filter(_OFFERED)
-        .select("model", "n", right=pl.col("n") * _RIGHT, cut="confidence")
-        .group_by("model", "cut")
+        validation.filter(_USABLE & (pl.col("confidence") >= floor))
+        .select(*keys, "n", right=pl.col("n") * _RIGHT, cut="confidence")
+        .group_by(*keys, "cut")
         .agg(pl.col("n", "right").sum())
         .sort("cut", descending=True)
     )
-    so_far = (pl.col("model").cast(pl.String), "cut", pl.col("n", "right").cum_sum().over("model"))
+    so_far = (pl.col(*keys).cast(pl.String), "cut", pl.col("n", "right").cum_sum().over(*keys))
     return steps.select(*so_far).rename({"n": "accepted", "right": "correct"}).collect(engine="streaming")
 
 
@@ -72,7 +82,7 @@ def select_threshold(validation: pl.DataFrame, min_coverage: Fraction) -> Cut | 
     if foreign.height:
         message = f"a threshold is chosen on validation records alone; {foreign['n'].sum()} are not"
         raise Refusal.of(Violation("not-validation", message, field="split"))
-    cuts = curve(validation.lazy().with_columns(model=pl.lit("")))
+    cuts = curve(validation.lazy().with_columns(model=pl.lit(""), usable=True))
     return best_cut(cuts, int(validation["n"].sum()), min_coverage)
 
 
@@ -97,42 +107,66 @@ def _crosswise(best: Mapping[str, int]) -> pl.Expr:
     return pl.col("correct") * accepted - correct * pl.col("accepted")
 
 
-def count(records: pl.LazyFrame, thresholds: Mapping[str, float], bins: int) -> dict[str, Counts]:
+class Tallies(NamedTuple):
+    """Test records counted at the thresholds, by the same keys in each table: the model, and the strata asked for."""
+
+    truth: pl.DataFrame
+    cells: pl.DataFrame
+    bins: pl.DataFrame
+
+
+def tally(records: pl.LazyFrame, thresholds: Mapping[str, float], bins: int, by: Sequence[str] = ()) -> Tallies:
     """Count each model's records at its threshold.
 
     Args:
-        records: Outcomes of one split.
+        records: Outcomes of one split, ``usable`` among their columns.
         thresholds: The threshold of each model; models without one are left out.
         bins: The number of equal-width confidence bins.
+        by: Columns to count apart by, besides the model.
     """
     known = {"model": list(thresholds), "threshold": list(thresholds.values())}
     cuts = pl.LazyFrame(known, schema={"model": records.collect_schema()["model"], "threshold": pl.Float64})
     judged = records.join(cuts, on="model")
-    accepted = judged.filter(_OFFERED & (pl.col("confidence") >= pl.col("threshold")))
+    accepted = judged.filter(_USABLE & (pl.col("confidence") >= pl.col("threshold")))
     place = (pl.col("confidence") * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int16)
-    n = pl.col("n").sum()
-    truth, cells, filled = pl.collect_all(
-        [
-            judged.group_by("model", "truth").agg(n, none=(pl.col("n") * ~_OFFERED).sum()),
-            accepted.group_by("model", "truth", "predicted").agg(n),
-            accepted.group_by("model", place=place).agg(
-                n, right=(pl.col("n") * _RIGHT).sum(), confidence=total("confidence", "n")
-            ),
-        ],
-        engine="streaming",
-    )
-    truths: dict[str, dict[str, int]] = {model: {} for model in thresholds}
-    abstained = dict.fromkeys(thresholds, 0)
-    confusion: dict[str, dict[tuple[str, str], int]] = {model: {} for model in thresholds}
-    held: dict[str, dict[int, Bin]] = {model: {} for model in thresholds}
-    for model, label, size, none in truth.iter_rows():
-        truths[model][label] = size
-        abstained[model] += none
-    for model, label, predicted, size in cells.iter_rows():
-        confusion[model][label, predicted] = size
-    for model, index, size, correct, confidence in filled.iter_rows():
-        held[model][index] = Bin(size, correct, confidence)
-    return {model: Counts(truths[model], abstained[model], confusion[model], held[model]) for model in thresholds}
+    keys, n = ["model", *by], pl.col("n").sum()
+    none, poor = (pl.col("n") * ~_OFFERED).sum(), (pl.col("n") * (_OFFERED & ~pl.col("usable"))).sum()
+    right, confidence = (pl.col("n") * _RIGHT).sum(), total("confidence", "n")
+    plans = [
+        judged.group_by(*keys, "truth").agg(n, none=none, poor=poor),
+        accepted.group_by(*keys, "truth", "predicted").agg(n),
+        accepted.group_by(*keys, place=place).agg(n, right=right, confidence=confidence),
+    ]
+    return Tallies(*pl.collect_all(plans, engine="streaming"))
+
+
+def counts(tallies: Tallies, keys: int = 1) -> dict[tuple[str, ...], Counts]:
+    """Turn tallies into counts, one for each combination of the key columns, of which there are so many."""
+    truths: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    abstained: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0, 0])
+    confusion: dict[tuple[str, ...], dict[tuple[str, str], int]] = defaultdict(dict)
+    held: dict[tuple[str, ...], dict[int, Bin]] = defaultdict(dict)
+    for row in tallies.truth.iter_rows():
+        key, (label, size, none, poor) = row[:keys], row[keys:]
+        truths[key][label] = size
+        abstained[key][0] += none
+        abstained[key][1] += poor
+    for row in tallies.cells.iter_rows():
+        truth, predicted, size = row[keys:]
+        confusion[row[:keys]][truth, predicted] = size
+    for row in tallies.bins.iter_rows():
+        place, size, correct, confidence = row[keys:]
+        held[row[:keys]][place] = Bin(size, correct, confidence)
+    return {
+        key: Counts(truth, abstained[key][0], confusion[key], held[key], abstained[key][1])
+        for key, truth in truths.items()
+    }
+
+
+def count(records: pl.LazyFrame, thresholds: Mapping[str, float], bins: int) -> dict[str, Counts]:
+    """Count each model's records at its threshold; see ``tally``."""
+    found = counts(tally(records, thresholds, bins))
+    return {model: found.get((model,), Counts({}, 0, {}, {})) for model in thresholds}
 
 
 def records_by_model(records: pl.LazyFrame) -> dict[str, int]:

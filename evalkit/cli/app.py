@@ -1,0 +1,73 @@
+"""The program: its options, its commands, and how it starts and leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from evalkit import __version__
+from evalkit.cli.compare import compare
+from evalkit.cli.contract import app as contract
+from evalkit.cli.convert import convert
+from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_open, printing, terminate
+from evalkit.cli.inspect import inspect
+from evalkit.cli.receipt import receipt
+
+app = typer.Typer(
+    name="evalkit",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"evalkit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Strict, exact and fast evaluation of large dumps of model predictions.
+
+    Exit codes: 0 done, or GO; 3 BLOCKED; 2 refused, or a usage error; 1 evalkit or the machine failed; 130
+    interrupted; 143 terminated. Nothing is written but on 0 and 3.
+    """
+
+
+app.command(short_help="Judge candidates on a dump of selective predictions.")(compare)
+app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
+app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
+app.command(short_help="Turn a report into one release decision.")(receipt)
+app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
+
+
+def run() -> NoReturn:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, terminate)
+    for descriptor in range(3):
+        keep_open(descriptor)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code: object = GO
+    try:
+        app()
+    except TerminatedError:  # before the command's work began, or after it
+        code = TERMINATED
+    except SystemExit as end:
+        code = end.code
+    with printing():
+        pass
+    # All is written and flushed: what is left would be to give back, piece by piece, memory that ends with us.
+    os._exit(code if isinstance(code, int) else FAILED)

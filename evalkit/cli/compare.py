@@ -1,0 +1,150 @@
+"""``evalkit compare``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from evalkit.cli.ending import BLOCKED, GO, exit_codes, interrupt, printing, say
+from evalkit.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from evalkit.families.selective.result import Report
+    from evalkit.outputs import Outputs
+
+
+def compare(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILES", help="Predictions: files, patterns, folders of Parquet, - for stdin."),
+    ] = None,
+    predictions: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="One more input; may be repeated.")
+    ] = None,
+    *,
+    min_coverage: Annotated[
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="The least coverage on validation that a threshold may have, a decimal from 0 to 1. No default.",
+        ),
+    ],
+    contract: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Field names, labels, split rule, limits: a contract in TOML.")
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Every number for each value of this field too; may be repeated."),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A rule about quality and a floor of confidence, in TOML.")
+    ] = None,
+    json: Annotated[str | None, typer.Option(metavar="PATH", help="Write the report; - for stdout.")] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write report.json and all tables as Parquet into this folder.")
+    ] = None,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Say that the records are invented.")] = False,
+    run_record: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A JSON object about the run to put into the report.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
+) -> None:
+    """Judge candidates on a dump of selective predictions: may one be released?
+
+    Each record names a model, a contributor's key, a split, the truth and what
+    the model offered with its confidence, or null. One threshold a candidate is
+    fixed on validation; the candidate is then scored on test and held against
+    the gates: macro-F1 at least 0.80, precision at coverage at least 0.90, ECE
+    at most 0.05, all inclusive. Other fields, labels or limits are a contract:
+    see evalkit contract.
+
+    Malformed records, contributors in more than one split and splits that the
+    key does not derive are refused, each with file, line, field and rule.
+
+    Exit codes: 0 GO, 3 BLOCKED, 2 refused.
+    """
+    from evalkit.outputs import Outputs
+
+    with exit_codes():
+        outputs = Outputs(json, out)
+        notes = Notes(contract, policy, run_record)
+        report = _compare(
+            [*(files or ()), *(predictions or ())], min_coverage, by or [], notes, outputs, synthetic, quiet
+        )
+        with printing():
+            _show(report, outputs, quiet)
+    raise typer.Exit(GO if report.verdict == "GO" else BLOCKED)
+
+
+class Notes(NamedTuple):
+    """The small files that a run is told about."""
+
+    contract: str | None
+    policy: str | None
+    run_record: str | None
+
+
+def _compare(
+    names: list[str], min_coverage: str, by: list[str], notes: Notes, outputs: Outputs, synthetic: bool, quiet: bool
+) -> Report:
+    from evalkit.contract import BRISTOL
+    from evalkit.contract_toml import read_contract
+    from evalkit.exact import unit_fraction
+    from evalkit.outputs import check_outputs
+    from evalkit.partition import Inputs
+    from evalkit.policy_toml import read_policy
+    from evalkit.run_record import read_run_record
+    from evalkit.source import resolve
+
+    floor = unit_fraction(min_coverage, "min-coverage")
+    run = None if notes.run_record is None else read_run_record(notes.run_record)
+    rules = BRISTOL if notes.contract is None else read_contract(notes.contract)
+    policy = None if notes.policy is None else read_policy(notes.policy)
+    sources = resolve(names)
+    check_outputs(outputs, sources, *(path for path in notes if path is not None))
+    with Inputs(sources) as inputs:
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-4)  # else the import keeps the digests waiting, five milliseconds for each megabyte
+        from evalkit.families.selective.compare import Question, compare_inputs
+
+        sys.setswitchinterval(interval)
+
+        # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
+        signal.signal(signal.SIGINT, interrupt)
+        question = Question(floor, rules, tuple(dict.fromkeys(by)), policy, synthetic, run)
+        with progress_bar(inputs.stored, quiet) as progress:
+            report = compare_inputs(inputs, question, progress=progress)
+    if outputs.out_path is not None:
+        report.write_tables(outputs.out_path)
+    if outputs.json_path is not None:
+        report.write_json(outputs.json_path)
+    return report
+
+
+def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
+    if outputs.json_to_stdout and sys.stdout is not None:
+        from evalkit.report import written
+
+        sys.stdout.buffer.writelines(written(report))  # JSON is UTF-8 under every locale
+    if quiet:
+        return
+    from rich.console import Console
+
+    from evalkit.errors import printable
+    from evalkit.terminal import report_view
+
+    for warning in report.warnings:
+        say(f"warning: {printable(warning)}")
+    stream = sys.stderr if outputs.json_to_stdout else sys.stdout
+    if stream is None:
+        return
+    console = Console(file=stream)
+    with console.capture() as shown:  # Rich ends the program itself where printing fails
+        console.print(report_view(report), crop=stream.isatty())
+    print(shown.get(), end="", file=stream)
+    for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
+        if path is not None:
+            print(f"{what}: {printable(str(path))}", file=stream)

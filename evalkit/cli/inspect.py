@@ -1,0 +1,99 @@
+"""``evalkit inspect``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evalkit.cli.ending import GO, REFUSED, exit_codes, interrupt, printing, say
+from evalkit.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    from evalkit.inspection import Inspection
+
+
+def inspect(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILES", help="Predictions: files, patterns, folders of Parquet, - for stdin."),
+    ],
+    *,
+    contract: Annotated[str | None, typer.Option(metavar="FILE", help="The contract of the dump, in TOML.")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Count the values of this field too; may be repeated.")
+    ] = None,
+    refusals: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Write every violation as a row of this Parquet file.")
+    ] = None,
+    json: Annotated[str | None, typer.Option(metavar="PATH", help="Write what was found; - for stdout.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print violations only; the exit code tells.")] = False,
+) -> None:
+    """Look through a dump: what it holds, and everything that is wrong with it.
+
+    Counts the valid records by model and split, label and stratum, with null
+    predictions and contributors, and names every rule that a record breaks.
+    Leaks and splits that the key does not derive are looked for once all
+    records are valid.
+
+    Exit codes: 0 clean, 2 something is wrong. What was asked for is written
+    either way.
+    """
+    with exit_codes():
+        found = _inspect(files, contract, by or [], refusals, json, quiet)
+        with printing():
+            _show(found, to_stdout=json == "-", quiet=quiet)
+    raise typer.Exit(GO if found.clean else REFUSED)
+
+
+def _inspect(
+    files: list[str], contract: str | None, by: list[str], refusals: str | None, json: str | None, quiet: bool
+) -> Inspection:
+    from evalkit.contract import BRISTOL
+    from evalkit.contract_toml import read_contract
+    from evalkit.outputs import Outputs, check_outputs
+    from evalkit.partition import Inputs
+    from evalkit.source import resolve
+
+    rules = BRISTOL if contract is None else read_contract(contract)
+    sources = resolve(files)
+    for path in (refusals, json):
+        check_outputs(Outputs(path, None), sources, *([] if contract is None else [contract]))
+    with Inputs(sources) as inputs:
+        from evalkit.convert import keeping
+        from evalkit.inspection import inspect_inputs
+
+        signal.signal(signal.SIGINT, interrupt)  # importing Polars has put its own handler in place
+        with progress_bar(inputs.stored, quiet) as progress:
+            found = inspect_inputs(inputs, keeping(rules, by), progress=progress)
+    if refusals is not None:
+        found.write_refusals(refusals)
+    if json not in (None, "-"):
+        found.write_json(json)
+    return found
+
+
+def _show(found: Inspection, *, to_stdout: bool, quiet: bool) -> None:
+    if to_stdout and sys.stdout is not None:
+        from evalkit.report import written
+
+        sys.stdout.buffer.writelines(written(found))
+    stream = sys.stderr if to_stdout else sys.stdout
+    if not quiet and stream is not None:
+        from rich.console import Console
+
+        from evalkit.errors import printable
+        from evalkit.terminal_inspection import inspection_view
+
+        for warning in found.warnings:
+            say(f"warning: {printable(warning)}")
+        console = Console(file=stream)
+        with console.capture() as shown:  # Rich ends the program itself where printing fails
+            console.print(inspection_view(found), crop=stream.isatty())
+        print(shown.get(), end="", file=stream)
+    if found.first is not None:
+        from evalkit.terminal import refusal_text
+
+        say(refusal_text(found.first, done="every violation was counted"))

@@ -1,0 +1,262 @@
+"""``inspect``: what a dump holds and everything that is wrong with it, without judging any model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from evalkit.contract import BRISTOL, Contract
+from evalkit.engine import WORKERS, gather
+from evalkit.errors import Ledger, Refusal, Violation
+from evalkit.files import write_file
+from evalkit.formats import read_rows
+from evalkit.grammar import scalar
+from evalkit.held_out import Place
+from evalkit.partition import Inputs, Partition
+from evalkit.parts import Part, Parts
+from evalkit.read import Progress, outcomes_of
+from evalkit.report import document, snake, written
+from evalkit.rows import Rows
+from evalkit.source import Evidence, listed, resolve
+from evalkit.splits import contributor
+from evalkit.tally import Pile, merge
+
+if TYPE_CHECKING:
+    from evalkit.source import Input
+
+SCHEMA = "evalkit-inspection-v1"
+
+VIOLATION: dict[str, type[pl.DataType]] = {
+    "file": pl.String,
+    "line": pl.Int64,
+    "unit": pl.String,
+    "rule": pl.String,
+    "field": pl.String,
+    "value": pl.String,
+    "message": pl.String,
+}
+"""The columns of a table of violations. ``value`` is cut short, and of a subject key it is never there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many valid records of one model and split there are, in all or of one label or stratum.
+
+    Attributes:
+        model: The model; None for all.
+        split: The split; None for all.
+        label: The true label; None for all.
+        stratum_field: The field that the stratum is a value of; None for all records.
+        stratum: The stratum.
+        records: How many records there are.
+        nothing_offered: How many of them have a null prediction.
+        subjects: How many contributors they are from; None where they are not counted apart.
+    """
+
+    model: str | None
+    split: str | None
+    label: str | None
+    stratum_field: str | None
+    stratum: str | None
+    records: int
+    nothing_offered: int
+    subjects: int | None
+
+    @property
+    def share_nothing_offered(self) -> float | None:
+        """The share of null predictions."""
+        return self.nothing_offered / self.records if self.records else None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What ``inspect`` found.
+
+    Attributes:
+        schema: ``evalkit-inspection-v1``.
+        clean: Whether no rule is broken.
+        records: How many valid records there are.
+        subjects: How many contributors they are from.
+        violations: How often each rule is broken.
+        held_out_checked: Whether splits and leaks were looked at: only where all records are valid.
+        evidence: What was read, in the order given.
+        counts: The valid records: in all, by model and split, by label, by stratum.
+        refusals: Every violation, in the order of the input; columns of ``VIOLATION``.
+        first: The violations of the first 20 broken lines, and how many there are, as ``compare`` would refuse them.
+        warnings: What the caller should know though no rule is broken.
+    """
+
+    schema: str
+    clean: bool
+    records: int
+    subjects: int
+    violations: Mapping[str, int]
+    held_out_checked: bool
+    evidence: tuple[Evidence, ...]
+    counts: tuple[Count, ...]
+    refusals: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
+    first: Refusal | None = field(default=None, repr=False, compare=False, metadata={"report": False})
+    warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the inspection as plain data, keys as in the JSON."""
+        plain: dict[str, Any] = document(self)
+        return plain
+
+    def write_json(self, path: str | Path) -> None:
+        """Write the JSON, whole or not at all."""
+        write_file(Path(path), written(self))
+
+    def write_refusals(self, path: str | Path) -> None:
+        """Write every violation as a row of a Parquet file, whole or not at all."""
+        buffer = BytesIO()
+        self.refusals.write_parquet(buffer)
+        write_file(Path(path), buffer.getvalue())
+
+    def table(self) -> pl.DataFrame:
+        """Return the counts as a table with snake_case columns."""
+        rows = [{snake(key): value for key, value in one.items()} for one in document(self.counts)]
+        return pl.DataFrame(rows, schema=_COUNT, orient="row")
+
+
+_COUNT: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("model", "split", "label", "stratum_field", "stratum"), pl.String),
+    **dict.fromkeys(("records", "nothing_offered", "subjects"), pl.Int64),
+}
+
+
+def inspect(dump: Input | Iterable[Input], *, contract: Contract = BRISTOL, by: str | Sequence[str] = ()) -> Inspection:
+    r"""Look through a dump: what it holds, and every rule that a record breaks, not just the first.
+
+    Args:
+        dump: What ``compare`` takes.
+        contract: The dump's contract.
+        by: Fields whose values are counted too.
+
+    Raises:
+        Refusal: The inputs cannot be read at all: a path that does not exist, a file that changes under the reader.
+        OSError: The machine failed, not the input.
+
+    >>> import evalkit, pathlib, tempfile
+    >>> dump = pathlib.Path(tempfile.mkdtemp(), "dump.jsonl")
+    >>> _ = dump.write_text("null\n[]\n")
+    >>> found = evalkit.inspect(dump)
+    >>> found.clean, found.violations
+    (False, {'json': 2})
+    """
+    scalars = (by,) if isinstance(by, str) else tuple(by)
+    with Inputs(resolve(listed(dump))) as inputs:
+        return inspect_inputs(inputs, replace(contract, scalars=tuple(dict.fromkeys(scalars))))
+
+
+def inspect_inputs(
+    inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None
+) -> Inspection:
+    """Look through inputs that are open; see ``inspect``."""
+    parts, keys = Parts(inputs, contract), _keys(contract)
+    counts = Pile(lambda frames: merge(frames, keys))
+    subjects = Pile(lambda frames: pl.concat(frames).unique())
+    broken: dict[Place, pl.DataFrame] = {}
+    for found in gather(partial(_inspect_part, contract=contract), inputs.partitions(), workers):
+        parts.add(found.part)
+        counts.add(found.counts)
+        subjects.add(found.subjects)
+        if found.broken.height:
+            broken[found.part.place] = found.broken
+        if progress is not None:
+            progress(found.part.stored, found.part.records)
+    ledger, refusals = _all_violations(inputs, parts, broken, workers)
+    counted, known = merge([counts.whole()], keys), subjects.whole().unique()
+    return Inspection(
+        schema=SCHEMA,
+        clean=not ledger.lines,
+        records=int(counted["n"].sum()),
+        subjects=known["subject"].n_unique(),
+        violations=dict(sorted(ledger.counts.items())),
+        held_out_checked=not parts.ledger().lines,
+        evidence=parts.evidence(),
+        counts=tuple(_counts(counted, known, contract)),
+        refusals=refusals,
+        first=Refusal.from_ledger(ledger) if ledger.lines else None,
+        warnings=tuple(inputs.warnings(contract)),
+    )
+
+
+class _Found(NamedTuple):
+    """What was found in one partition; the lines of ``broken`` count from 0 in it."""
+
+    part: Part
+    counts: pl.DataFrame
+    subjects: pl.DataFrame
+    broken: pl.DataFrame
+
+
+def _inspect_part(partition: Partition, contract: Contract) -> _Found:
+    rows: Rows = read_rows(partition, contract, every=True)
+    outcomes = outcomes_of(rows.table, contract)
+    none = pl.col("n") * pl.col("predicted").is_null()
+    counted = outcomes.with_columns(none=none).group_by(_keys(contract)).agg(pl.col("n", "none").sum())
+    model, split = pl.col("model").cast(pl.Categorical), pl.col("split").cast(pl.String).cast(pl.Categorical)
+    seen = rows.table.select(model, split, subject=contributor(contract.split_rule)).unique()
+    first = replace(rows, ledger=Ledger() + rows.ledger)  # the others need not be held as objects
+    return _Found(Part.of(partition, first, contract), counted, seen, _table(rows.ledger.shown))
+
+
+def _all_violations(
+    inputs: Inputs, parts: Parts, broken: Mapping[Place, pl.DataFrame], workers: int
+) -> tuple[Ledger, pl.DataFrame]:
+    """Return every violation, counted and in a table; contributors are looked at where every record is well formed."""
+    malformed, names, starts = parts.ledger(), inputs.labels, parts.starts()
+    if malformed.lines:
+        whole = [_table([inputs.broken[source]]).with_columns(place=pl.lit(source)) for source in sorted(inputs.broken)]
+        lines = [
+            frame.with_columns(
+                file=pl.lit(names[place[0]]), line=pl.col("line") + starts[place], place=pl.lit(place[0])
+            )
+            for place, frame in sorted(broken.items(), key=lambda item: item[0])
+        ]
+        return malformed, pl.concat([*lines, *whole]).sort("place", maintain_order=True).drop("place")
+    try:
+        parts.assert_held_out(workers, every=True)
+    except Refusal as refusal:
+        found = Ledger(refusal.violations, refusal.counts, refusal.lines)
+        return Ledger() + found, _table(found.shown)
+    if not any(one.records for one in parts.evidence()):
+        found = Ledger.of([(Violation("no-records", "holds no records", name),) for name in names])
+        return found, _table(found.shown)
+    return Ledger(), _table(())
+
+
+def _table(violations: Sequence[Violation]) -> pl.DataFrame:
+    rows = [tuple(getattr(one, name) for name in VIOLATION) for one in violations]
+    return pl.DataFrame(rows, schema=VIOLATION, orient="row")
+
+
+def _keys(contract: Contract) -> list[str]:
+    return ["model", "split", "truth", *(scalar(place) for place in range(len(contract.scalars)))]
+
+
+def _counts(counted: pl.DataFrame, known: pl.DataFrame, contract: Contract) -> Iterator[Count]:
+    """Roll the counts up: each model and split, each label in it, each stratum in it."""
+    place = ["model", "split"]
+    subjects = known.group_by(place).agg(subjects=pl.col("subject").n_unique())
+    by_place = {(model, split): number for model, split, number in subjects.iter_rows()}
+    texts = counted.with_columns(pl.col(_keys(contract)).cast(pl.String).fill_null("unlabelled"))
+    for (model, split), own in sorted(texts.partition_by(place, as_dict=True).items()):
+        size, none = own.select(pl.col("n", "none").sum()).row(0)
+        yield Count(model, split, None, None, None, size, none, by_place[model, split])
+        for label, size, none in sorted(_rolled(own, "truth"), key=lambda row: contract.label_order[row[0]]):
+            yield Count(model, split, label, None, None, size, none, None)
+        for number, path in enumerate(contract.scalars):
+            for stratum, size, none in sorted(_rolled(own, scalar(number))):
+                yield Count(model, split, None, path, stratum, size, none, None)
+
+
+def _rolled(counted: pl.DataFrame, key: str) -> list[tuple[str, int, int]]:
+    return counted.group_by(key).agg(pl.col("n", "none").sum()).rows()
