@@ -18,16 +18,16 @@ from shell import ROOT, environment, playground, replay, trimmed
 
 import evalkit
 from evalkit.cli import app
-from evalkit.contract import BRISTOL
+from evalkit.contracts.contract import BRISTOL
+from evalkit.contracts.policy import Terms
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
 from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
-from evalkit.policy import Terms
 from evalkit.report import camel
-from evalkit.source import Evidence
+from evalkit.sources.source import Evidence
 
 WIDEST = 120
 """Longest line of the README."""

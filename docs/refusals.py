@@ -24,11 +24,11 @@ from shell import ROOT, playground
 
 from evalkit import Contract, Refusal, Violation, compare, convert, read_contract, read_policy, receipt
 from evalkit.families.selective.plan import select_threshold
-from evalkit.outputs import Outputs, check_outputs
-from evalkit.report_file import MAX_REPORT
-from evalkit.run_record import read_run_record
-from evalkit.source import open_same, resolve
-from evalkit.strict_json import MAX_LINE
+from evalkit.records.strict_json import MAX_LINE
+from evalkit.results.outputs import Outputs, check_outputs
+from evalkit.results.report_file import MAX_REPORT
+from evalkit.results.run_record import read_run_record
+from evalkit.sources.source import open_same, resolve
 
 FIXTURES = Path("data-fixtures", "selective")
 DUMP = str(FIXTURES / "go.jsonl")

@@ -34,8 +34,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from evalkit.contract import Contract, Fields, SplitRule
-    from evalkit.contract_toml import read_contract
+    from evalkit.contracts.contract import Contract, Fields, SplitRule
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.policy import Policy
+    from evalkit.contracts.policy_toml import read_policy
     from evalkit.convert import convert
     from evalkit.errors import Refusal, Violation
     from evalkit.families.selective.candidate import Candidate
@@ -44,28 +46,26 @@ if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
     from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
-    from evalkit.policy import Policy
-    from evalkit.policy_toml import read_policy
-    from evalkit.source import Evidence
+    from evalkit.sources.source import Evidence
 
 _HOMES = {
     "Candidate": "evalkit.families.selective.candidate",
-    "Contract": "evalkit.contract",
-    "Evidence": "evalkit.source",
-    "Fields": "evalkit.contract",
+    "Contract": "evalkit.contracts.contract",
+    "Evidence": "evalkit.sources.source",
+    "Fields": "evalkit.contracts.contract",
     "Inspection": "evalkit.inspection",
     "Measurement": "evalkit.metric",
-    "Policy": "evalkit.policy",
+    "Policy": "evalkit.contracts.policy",
     "Receipt": "evalkit.families.selective.receipt",
     "Refusal": "evalkit.errors",
     "Report": "evalkit.families.selective.result",
-    "SplitRule": "evalkit.contract",
+    "SplitRule": "evalkit.contracts.contract",
     "Violation": "evalkit.errors",
     "compare": "evalkit.families.selective.compare",
     "convert": "evalkit.convert",
     "inspect": "evalkit.inspection",
-    "read_contract": "evalkit.contract_toml",
-    "read_policy": "evalkit.policy_toml",
+    "read_contract": "evalkit.contracts.contract_toml",
+    "read_policy": "evalkit.contracts.policy_toml",
     "receipt": "evalkit.families.selective.receipt",
 }
 

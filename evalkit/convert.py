@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalkit.certify import row_type
-from evalkit.contract import BRISTOL, SPLITS, Contract
-from evalkit.contract_toml import write_contract
-from evalkit.engine import WORKERS, gather
-from evalkit.files import check_file_target, new_file
-from evalkit.formats import read_rows
-from evalkit.grammar import scalar
-from evalkit.partition import PARTITION_ROWS, Inputs, Partition
-from evalkit.parts import Part, Parts, Settled
-from evalkit.read import Progress
+from evalkit.contracts.contract import BRISTOL, SPLITS, Contract
+from evalkit.contracts.contract_toml import write_contract
+from evalkit.formats.certify import row_type
+from evalkit.formats.grammar import scalar
+from evalkit.formats.rows import Rows
+from evalkit.reading.engine import WORKERS, gather
+from evalkit.reading.parts import Part, Parts, Settled
+from evalkit.reading.read import Progress
 from evalkit.report import document
-from evalkit.rows import Rows
-from evalkit.source import Evidence, listed, resolve
+from evalkit.results.files import check_file_target, new_file
+from evalkit.sources.formats import read_rows
+from evalkit.sources.partition import PARTITION_ROWS, Inputs, Partition
+from evalkit.sources.source import Evidence, listed, resolve
 
 if TYPE_CHECKING:
-    from evalkit.source import Input
+    from evalkit.sources.source import Input
 
 SCHEMA = "evalkit-records-v1"
 

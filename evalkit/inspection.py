@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from evalkit.contract import BRISTOL, Contract
-from evalkit.engine import WORKERS, gather
+from evalkit.contracts.contract import BRISTOL, Contract
 from evalkit.errors import Ledger, Refusal, Violation
-from evalkit.files import write_file
-from evalkit.formats import read_rows
-from evalkit.grammar import scalar
-from evalkit.held_out import Place
-from evalkit.partition import Inputs, Partition
-from evalkit.parts import Part, Parts
-from evalkit.read import Progress, outcomes_of
+from evalkit.formats.grammar import scalar
+from evalkit.formats.rows import Rows
+from evalkit.reading.engine import WORKERS, gather
+from evalkit.reading.held_out import Place
+from evalkit.reading.parts import Part, Parts
+from evalkit.reading.read import Progress, outcomes_of
+from evalkit.reading.splits import contributor
+from evalkit.reading.tally import Pile, merge
 from evalkit.report import document, snake, written
-from evalkit.rows import Rows
-from evalkit.source import Evidence, listed, resolve
-from evalkit.splits import contributor
-from evalkit.tally import Pile, merge
+from evalkit.results.files import write_file
+from evalkit.sources.formats import read_rows
+from evalkit.sources.partition import Inputs, Partition
+from evalkit.sources.source import Evidence, listed, resolve
 
 if TYPE_CHECKING:
-    from evalkit.source import Input
+    from evalkit.sources.source import Input
 
 SCHEMA = "evalkit-inspection-v1"
 

@@ -22,16 +22,16 @@ from support import BLOCKED, GO, dump, key, record, text
 from support import compare as run_compare
 
 import evalkit
-from evalkit.contract import Contract, Fields, SplitRule
+from evalkit.contracts.contract import Contract, Fields, SplitRule
+from evalkit.contracts.policy import Policy
 from evalkit.errors import Ledger, Refusal
 from evalkit.exact import unit_fraction
 from evalkit.families.selective.compare import Question, compare_inputs
 from evalkit.families.selective.result import Report
-from evalkit.partition import Inputs
-from evalkit.policy import Policy
-from evalkit.reader import Record, read_line
-from evalkit.rows import Rows, read_rows
-from evalkit.source import resolve
+from evalkit.formats.rows import Rows, read_rows
+from evalkit.records.reader import Record, read_line
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import resolve
 
 LAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 

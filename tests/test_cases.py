@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from evalkit.cli import app
-from evalkit.contract import BRISTOL
-from evalkit.rows import read_rows
+from evalkit.contracts.contract import BRISTOL
+from evalkit.formats.rows import read_rows
 
 CASES = Path(__file__).parent.parent / "data-fixtures" / "cases"
 EXPECTED: dict[str, dict[str, Any]] = {

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 import evalkit
-from evalkit.conform import conform
 from evalkit.families.selective.result import Report
+from evalkit.records.strict_json import parse_object
 from evalkit.report import document
-from evalkit.strict_json import parse_object
+from evalkit.results.conform import conform
 
 FIXTURES = Path(__file__).parent.parent / "data-fixtures"
 

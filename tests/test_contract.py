@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import Run, evalkit
 
-from evalkit.contract import BRISTOL, BRISTOL_LIMITS, Contract, Fields, SplitRule
-from evalkit.contract_toml import read_contract, write_contract
-from evalkit.contract_words import contract_words, example
+from evalkit.contracts.contract import BRISTOL, BRISTOL_LIMITS, Contract, Fields, SplitRule
+from evalkit.contracts.contract_toml import read_contract, write_contract
+from evalkit.contracts.contract_words import contract_words, example
+from evalkit.contracts.toml_lines import MAX_TOML, load_toml
+from evalkit.contracts.toml_text import quoted
 from evalkit.errors import Refusal
-from evalkit.first import first_documents
-from evalkit.reader import Record, read_line
-from evalkit.strict_json import Beyond
-from evalkit.toml_lines import MAX_TOML, load_toml
-from evalkit.toml_text import quoted
+from evalkit.reading.first import first_documents
+from evalkit.records.reader import Record, read_line
+from evalkit.records.strict_json import Beyond
 
 CONTRACTS = Path(__file__).parent.parent / "data-fixtures" / "contracts"
 REFUSED = CONTRACTS / "refused"

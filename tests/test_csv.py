@@ -12,13 +12,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import csv_cells, csv_lines, stream, strict_json
-from evalkit.contract import BRISTOL
-from evalkit.csv_cells import cells_of, is_blank, rows_of
+from evalkit.contracts.contract import BRISTOL
 from evalkit.errors import Refusal
-from evalkit.partition import Inputs
-from evalkit.parts import Part, Parts
-from evalkit.source import resolve
+from evalkit.formats import csv_cells, csv_lines
+from evalkit.formats.csv_cells import cells_of, is_blank, rows_of
+from evalkit.reading.parts import Part, Parts
+from evalkit.records import strict_json
+from evalkit.sources import stream
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import resolve
 
 HEAD = "model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence"
 ROW = "m,cd00000000000001,validation,4,4,0.5"

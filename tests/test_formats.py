@@ -29,14 +29,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import compare, text
 
-from evalkit.contract import BRISTOL, Contract, Fields
-from evalkit.contract_toml import write_contract
+from evalkit.contracts.contract import BRISTOL, Contract, Fields
+from evalkit.contracts.contract_toml import write_contract
 from evalkit.errors import Refusal
 from evalkit.families.selective.compare import Question, compare_inputs
 from evalkit.families.selective.result import Report
-from evalkit.formats import FORMATS, FRAME, JSON_LINES, Format, home
-from evalkit.partition import Inputs
-from evalkit.source import Evidence, listed, resolve
+from evalkit.sources.formats import FORMATS, FRAME, JSON_LINES, Format, home
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import Evidence, listed, resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "data-fixtures" / "selective"

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.contract import BRISTOL, Contract, Fields, SplitRule
-from evalkit.contract_toml import read_contract
+from evalkit.contracts.contract import BRISTOL, Contract, Fields, SplitRule
+from evalkit.contracts.contract_toml import read_contract
+from evalkit.contracts.guess import Guess, guess
 from evalkit.errors import Refusal
-from evalkit.guess import Guess, guess
 
 FIXTURES = Path(__file__).parent.parent / "data-fixtures"
 

@@ -12,16 +12,18 @@ import strategies
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalkit import json_lines, rows, stream, strict_json
-from evalkit.contract import BRISTOL
+from evalkit.contracts.contract import BRISTOL
 from evalkit.errors import Refusal
 from evalkit.exact import unit_fraction
 from evalkit.families.selective.compare import Question, compare_inputs
 from evalkit.families.selective.result import Report
-from evalkit.partition import Inputs
-from evalkit.reader import Record, read_line
-from evalkit.rows import Rows, read_rows
-from evalkit.source import resolve
+from evalkit.formats import json_lines, rows
+from evalkit.formats.rows import Rows, read_rows
+from evalkit.records import strict_json
+from evalkit.records.reader import Record, read_line
+from evalkit.sources import stream
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import resolve
 
 LAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from evalkit import json_lines, stream
-from evalkit.partition import Inputs
-from evalkit.source import resolve
+from evalkit.formats import json_lines
+from evalkit.sources import stream
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import resolve
 
 MARK = b"\xef\xbb\xbf"
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.errors import Refusal
-from evalkit.policy import (
+from evalkit.contracts.policy import (
     LOW_CONFIDENCE,
     LOW_QUALITY,
     NO_SUGGESTION,
@@ -22,7 +21,8 @@ from evalkit.policy import (
     Terms,
     explain,
 )
-from evalkit.policy_toml import read_policy
+from evalkit.contracts.policy_toml import read_policy
+from evalkit.errors import Refusal
 
 FIXTURE = Path(__file__).parent.parent / "data-fixtures" / "policy" / "policy.toml"
 

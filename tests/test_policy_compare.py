@@ -13,7 +13,7 @@ from support import compare, dump, record
 
 import evalkit
 from evalkit import Refusal
-from evalkit.policy import Policy
+from evalkit.contracts.policy import Policy
 
 MISSING = object()
 TEXTS = {"no-suggestion": "Nothing seen.", "low-quality": "Too blurred.", "low-confidence": "Not sure."}

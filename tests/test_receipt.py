@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from support import Run, dump, evalkit, judged
 
 import evalkit as library
-from evalkit.contract import Contract
+from evalkit.contracts.contract import Contract
+from evalkit.contracts.policy import Policy
+from evalkit.contracts.policy_toml import read_policy
 from evalkit.errors import Refusal
 from evalkit.families.selective.receipt import Receipt, receipt
 from evalkit.families.selective.recheck import least_ece
-from evalkit.policy import Policy
-from evalkit.policy_toml import read_policy
 
 FIXTURES = Path(__file__).parent.parent / "data-fixtures"
 POLICY = FIXTURES / "policy" / "policy.toml"

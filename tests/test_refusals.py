@@ -26,12 +26,12 @@ from typer.testing import CliRunner
 import evalkit
 from evalkit import Contract, Refusal, Violation
 from evalkit.cli import app
-from evalkit.contract import BRISTOL, Fields
+from evalkit.contracts.contract import BRISTOL, Fields
 from evalkit.families.selective.plan import select_threshold
-from evalkit.partition import Inputs
-from evalkit.read import Dump, read
-from evalkit.reader import Record, read_line
-from evalkit.source import resolve
+from evalkit.reading.read import Dump, read
+from evalkit.records.reader import Record, read_line
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import resolve
 
 ROOT = Path(__file__).parent.parent
 REFUSED = ROOT / "data-fixtures" / "selective" / "refused"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -519,14 +519,20 @@ def many(path: Path, models: int, sites: int) -> None:
             )
 
 
+MEASURED = """
+import resource, subprocess, sys
+code = subprocess.call(sys.argv[1:], stdout=open("shown", "wb"), stderr=subprocess.STDOUT)
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+"""Run from a program that is small itself: a child counts what its parent held when it was made."""
+
+
 def peak(arguments: Sequence[str], cwd: Path) -> tuple[int, list[str], int]:
     """Run `evalkit compare`: its exit code, the lines that it printed, and the most memory that it held, in MiB."""
-    line = [EVALKIT, "compare", *FLOOR, *arguments]
-    with (cwd / "shown").open("wb") as shown:
-        process = subprocess.Popen(line, cwd=cwd, env=environment(), stdout=shown, stderr=subprocess.STDOUT)
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, (cwd / "shown").read_text().splitlines(), usage.ru_maxrss // 1024
+    line = [sys.executable, "-c", MEASURED, EVALKIT, "compare", *FLOOR, *arguments]
+    done = subprocess.run(line, cwd=cwd, env=environment(), capture_output=True, check=True)
+    code, memory = map(int, done.stdout.split())
+    return code, (cwd / "shown").read_text().splitlines(), memory
 
 
 @pytest.mark.skipif(not LINUX, reason="memory is counted in other units elsewhere")

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.columnar import columns_of, schema_of
-from evalkit.contract import BRISTOL, Contract, Fields
+from evalkit.contracts.contract import BRISTOL, Contract, Fields
 from evalkit.errors import Refusal
-from evalkit.layout import CELL, Kind, Layout, lay_out
-from evalkit.reader import Record, read_document
-from evalkit.rules import HALF_OFFERED
-from evalkit.strict_json import parse_object
-from evalkit.typed import read_typed
+from evalkit.formats.columnar import columns_of, schema_of
+from evalkit.formats.layout import CELL, Kind, Layout, lay_out
+from evalkit.formats.typed import read_typed
+from evalkit.records.reader import Record, read_document
+from evalkit.records.rules import HALF_OFFERED
+from evalkit.records.strict_json import parse_object
 
 SCALARS = ("site", "meta.kind")
 CONTRACTS = (

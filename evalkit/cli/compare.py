@@ -13,7 +13,7 @@ from evalkit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
-    from evalkit.outputs import Outputs
+    from evalkit.results.outputs import Outputs
 
 
 def compare(
@@ -66,7 +66,7 @@ def compare(
 
     Exit codes: 0 GO, 3 BLOCKED, 2 refused.
     """
-    from evalkit.outputs import Outputs
+    from evalkit.results.outputs import Outputs
 
     with exit_codes():
         outputs = Outputs(json, out)
@@ -90,14 +90,14 @@ class Notes(NamedTuple):
 def _compare(
     names: list[str], min_coverage: str, by: list[str], notes: Notes, outputs: Outputs, synthetic: bool, quiet: bool
 ) -> Report:
-    from evalkit.contract import BRISTOL
-    from evalkit.contract_toml import read_contract
+    from evalkit.contracts.contract import BRISTOL
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.policy_toml import read_policy
     from evalkit.exact import unit_fraction
-    from evalkit.outputs import check_outputs
-    from evalkit.partition import Inputs
-    from evalkit.policy_toml import read_policy
-    from evalkit.run_record import read_run_record
-    from evalkit.source import resolve
+    from evalkit.results.outputs import check_outputs
+    from evalkit.results.run_record import read_run_record
+    from evalkit.sources.partition import Inputs
+    from evalkit.sources.source import resolve
 
     floor = unit_fraction(min_coverage, "min-coverage")
     run = None if notes.run_record is None else read_run_record(notes.run_record)
@@ -133,8 +133,8 @@ def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
         return
     from rich.console import Console
 
+    from evalkit.cli.view_report import report_view
     from evalkit.errors import printable
-    from evalkit.terminal import report_view
 
     for warning in report.warnings:
         say(f"warning: {printable(warning)}")

@@ -10,7 +10,7 @@ import typer
 from evalkit.cli.ending import exit_codes, printing, say
 
 if TYPE_CHECKING:
-    from evalkit.guess import Guess
+    from evalkit.contracts.guess import Guess
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,8 +29,8 @@ def show() -> None:
 
     What a contract leaves out is as in this one.
     """
-    from evalkit.contract import BRISTOL
-    from evalkit.contract_toml import write_contract
+    from evalkit.contracts.contract import BRISTOL
+    from evalkit.contracts.contract_toml import write_contract
 
     with exit_codes(), printing():
         _print(write_contract(BRISTOL))
@@ -48,8 +48,8 @@ def check(
 
     Exit codes: 0 sound, 2 refused.
     """
-    from evalkit.contract_toml import read_contract
-    from evalkit.contract_words import contract_words
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.contract_words import contract_words
 
     with exit_codes():
         contract = read_contract(file)
@@ -91,17 +91,17 @@ def guess(
 
 
 def _guess(files: list[str], output: str | None) -> Guess:
-    from evalkit.first import first_documents
-    from evalkit.guess import guess
-    from evalkit.outputs import Outputs, check_outputs
-    from evalkit.source import resolve
+    from evalkit.contracts.guess import guess
+    from evalkit.reading.first import first_documents
+    from evalkit.results.outputs import Outputs, check_outputs
+    from evalkit.sources.source import resolve
 
     outputs = Outputs(output, None)
     check_outputs(outputs, resolve(files))
     first = first_documents(files, FIRST_RECORDS)
     guessed = guess(first.documents, flat=first.flat)
     if (path := outputs.json_path) is not None:
-        from evalkit.files import write_file
+        from evalkit.results.files import write_file
 
         write_file(path, guessed.to_toml().encode("utf-8"))
     return guessed

@@ -45,11 +45,11 @@ def convert(
 
 
 def _convert(files: list[str], output: str, contract: str | None, by: list[str], quiet: bool) -> tuple[int, str]:
-    from evalkit.contract import BRISTOL
-    from evalkit.contract_toml import read_contract
-    from evalkit.outputs import Outputs, check_outputs
-    from evalkit.partition import Inputs
-    from evalkit.source import resolve
+    from evalkit.contracts.contract import BRISTOL
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.results.outputs import Outputs, check_outputs
+    from evalkit.sources.partition import Inputs
+    from evalkit.sources.source import resolve
 
     rules = BRISTOL if contract is None else read_contract(contract)
     sources = resolve(files)

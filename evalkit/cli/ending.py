@@ -51,7 +51,7 @@ def exit_codes() -> Iterator[None]:
     try:
         yield
     except Refusal as refusal:
-        from evalkit.terminal import refusal_text
+        from evalkit.cli.view_report import refusal_text
 
         fail(refusal_text(refusal), REFUSED)
     except KeyboardInterrupt:

@@ -51,11 +51,11 @@ def inspect(
 def _inspect(
     files: list[str], contract: str | None, by: list[str], refusals: str | None, json: str | None, quiet: bool
 ) -> Inspection:
-    from evalkit.contract import BRISTOL
-    from evalkit.contract_toml import read_contract
-    from evalkit.outputs import Outputs, check_outputs
-    from evalkit.partition import Inputs
-    from evalkit.source import resolve
+    from evalkit.contracts.contract import BRISTOL
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.results.outputs import Outputs, check_outputs
+    from evalkit.sources.partition import Inputs
+    from evalkit.sources.source import resolve
 
     rules = BRISTOL if contract is None else read_contract(contract)
     sources = resolve(files)
@@ -84,8 +84,8 @@ def _show(found: Inspection, *, to_stdout: bool, quiet: bool) -> None:
     if not quiet and stream is not None:
         from rich.console import Console
 
+        from evalkit.cli.view_inspection import inspection_view
         from evalkit.errors import printable
-        from evalkit.terminal_inspection import inspection_view
 
         for warning in found.warnings:
             say(f"warning: {printable(warning)}")
@@ -94,6 +94,6 @@ def _show(found: Inspection, *, to_stdout: bool, quiet: bool) -> None:
             console.print(inspection_view(found), crop=stream.isatty())
         print(shown.get(), end="", file=stream)
     if found.first is not None:
-        from evalkit.terminal import refusal_text
+        from evalkit.cli.view_report import refusal_text
 
         say(refusal_text(found.first, done="every violation was counted"))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evalkit.read import Progress
+    from evalkit.reading.read import Progress
 
 
 @contextmanager

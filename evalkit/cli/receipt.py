@@ -64,11 +64,11 @@ class Output(NamedTuple):
 def _receipt(
     report: str | None, policy: str | None, contract: str | None, json: str | None, export: str | None
 ) -> tuple[Receipt, list[Output]]:
-    from evalkit.contract import BRISTOL
-    from evalkit.contract_toml import read_contract
+    from evalkit.contracts.contract import BRISTOL
+    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.policy_toml import read_policy
     from evalkit.families.selective.receipt import receipt as decide
-    from evalkit.files import write_file
-    from evalkit.policy_toml import read_policy
+    from evalkit.results.files import write_file
 
     _check_targets([path for path in (json, export) if path is not None], [report, policy, contract])
     rules = None if policy is None else read_policy(policy)
@@ -87,8 +87,8 @@ def _receipt(
 def _check_targets(targets: Sequence[str], inputs: Sequence[str | None]) -> None:
     """Refuse targets that cannot be written, that are inputs, or of which two are the same."""
     from evalkit.errors import Refusal, Violation
-    from evalkit.files import check_file_target
-    from evalkit.source import STANDARD_INPUT, label
+    from evalkit.results.files import check_file_target
+    from evalkit.sources.source import STANDARD_INPUT, label
 
     named = [path for path in inputs if path is not None and path != STANDARD_INPUT]
     for place, target in enumerate(targets):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalkit.contract import BRISTOL, Contract
-from evalkit.engine import WORKERS
+from evalkit.contracts.contract import BRISTOL, Contract
+from evalkit.contracts.policy import Policy
 from evalkit.errors import Refusal
 from evalkit.exact import rounded, unit_fraction
 from evalkit.families.selective.candidate import Chosen
@@ -20,14 +20,14 @@ from evalkit.families.selective.judge import judge_candidate, recommend
 from evalkit.families.selective.plan import best_cut, count, records_by_model
 from evalkit.families.selective.result import SCHEMA, Report
 from evalkit.families.selective.strata import Strata, curves, group
-from evalkit.grammar import scalar
-from evalkit.partition import Inputs
-from evalkit.policy import Policy
-from evalkit.read import Progress, read
-from evalkit.source import listed, resolve
+from evalkit.formats.grammar import scalar
+from evalkit.reading.engine import WORKERS
+from evalkit.reading.read import Progress, read
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import listed, resolve
 
 if TYPE_CHECKING:
-    from evalkit.source import Input
+    from evalkit.sources.source import Input
 
 
 def compare(

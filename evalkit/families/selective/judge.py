@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import cast
 
-from evalkit.contract import ARROW, Contract
+from evalkit.contracts.contract import ARROW, Contract
+from evalkit.contracts.policy import Policy
 from evalkit.exact import Exact, difference, rounded
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import (
@@ -24,7 +25,6 @@ from evalkit.families.selective.measured import shown_labels, test_measurements,
 from evalkit.families.selective.metrics import NO_CUT, NO_TEST, NO_VALIDATION, NOTHING_ACCEPTED, Counts
 from evalkit.gates import Gate, judge
 from evalkit.metric import Metric, Place
-from evalkit.policy import Policy
 
 
 def judge_candidate(

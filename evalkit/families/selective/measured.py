@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from evalkit.contract import Contract
+from evalkit.contracts.contract import Contract
+from evalkit.contracts.policy import Policy
 from evalkit.exact import Ratio
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Chosen
 from evalkit.families.selective.metrics import Counts
 from evalkit.gates import GateResult
 from evalkit.metric import Measurement, Place, measure
-from evalkit.policy import Policy
 
 
 def shown_labels(counts: Counts, contract: Contract) -> list[str]:

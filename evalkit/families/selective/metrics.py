@@ -13,9 +13,9 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
+from evalkit.contracts.policy import LOW_CONFIDENCE, LOW_QUALITY, NO_SUGGESTION
 from evalkit.exact import Exact, Ratio, mean
 from evalkit.metric import metric
-from evalkit.policy import LOW_CONFIDENCE, LOW_QUALITY, NO_SUGGESTION
 
 Label = str
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from evalkit.errors import Refusal, Violation
 from evalkit.families.selective.metrics import Bin, Counts
-from evalkit.tally import total
+from evalkit.reading.tally import total
 
 _OFFERED = pl.col("predicted").is_not_null()
 _USABLE = _OFFERED & pl.col("usable")

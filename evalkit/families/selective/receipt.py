@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from evalkit.contract import ARROW, BRISTOL, MAX_LABELS, Contract
+from evalkit.contracts.contract import ARROW, BRISTOL, MAX_LABELS, Contract
+from evalkit.contracts.policy import Policy, Terms
 from evalkit.errors import Violation
 from evalkit.families.selective import metrics
 from evalkit.families.selective.recheck import failing_gates
-from evalkit.files import write_file
-from evalkit.policy import Policy, Terms
+from evalkit.records.strict_json import show
 from evalkit.report import canonical, document
-from evalkit.report_file import Stored, parse_report, read_bytes, refused, stored
-from evalkit.source import label
-from evalkit.strict_json import show
+from evalkit.results.files import write_file
+from evalkit.results.report_file import Stored, parse_report, read_bytes, refused, stored
+from evalkit.sources.source import label
 
 if TYPE_CHECKING:
     from evalkit.families.selective.result import Report

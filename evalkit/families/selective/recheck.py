@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from evalkit.contract import ARROW
+from evalkit.contracts.contract import ARROW
 from evalkit.exact import Exact, rounded
 from evalkit.families.selective import metrics
 from evalkit.families.selective.metrics import Counts

@@ -10,16 +10,16 @@ from typing import Any
 
 import polars as pl
 
-from evalkit import tables
-from evalkit.contract import BRISTOL_LIMITS
+from evalkit.contracts.contract import BRISTOL_LIMITS
+from evalkit.contracts.policy import Terms
 from evalkit.exact import rounded
 from evalkit.families.selective.candidate import Candidate, Stratum
 from evalkit.families.selective.rows import COLUMNS, candidate_tables
 from evalkit.families.selective.strata import Strata, worst
-from evalkit.files import write_file, write_folder
-from evalkit.policy import Terms
 from evalkit.report import canonical, document, written
-from evalkit.source import Evidence
+from evalkit.results import tables
+from evalkit.results.files import write_file, write_folder
+from evalkit.sources.source import Evidence
 
 SCHEMA = "evalkit-selective-v1"
 

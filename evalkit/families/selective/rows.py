@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from evalkit import tables
 from evalkit.families.selective.candidate import Candidate, Stratum
+from evalkit.results import tables
 
 _PLACE: dict[str, pl.DataType] = {"model": pl.String(), "split": pl.String(), **tables.STRATUM}
 _COUNT, _VALUE = pl.Int64(), pl.Float64()

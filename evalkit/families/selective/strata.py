@@ -12,13 +12,13 @@ from typing import overload
 
 import polars as pl
 
-from evalkit.contract import Contract
+from evalkit.contracts.contract import Contract
+from evalkit.contracts.policy import Policy
 from evalkit.families.selective.candidate import Stratum, crossed
 from evalkit.families.selective.judge import judge_stratum
 from evalkit.families.selective.metrics import Counts
 from evalkit.families.selective.plan import Tallies, counts, curve, tally
-from evalkit.grammar import scalar
-from evalkit.policy import Policy
+from evalkit.formats.grammar import scalar
 
 UNLABELLED = "unlabelled"
 """The stratum of the records that have no value."""

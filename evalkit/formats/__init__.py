@@ -1,0 +1,1 @@
+"""How each format is told, cut and read. ``sources.formats`` has an entry for each."""

@@ -1,0 +1,152 @@
+"""Tidy Parquet: the numbers of a report, one row a thing, with the report's schema and digests in the metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Self
+
+import polars as pl
+
+from evalkit.exact import PLACES, Exact, Ratio, rounded
+from evalkit.metric import Measurement
+from evalkit.report import document
+from evalkit.sources.source import Evidence
+
+_DECIMAL = pl.Decimal(38, PLACES)
+_CHUNK_ROWS = 100_000
+
+STRATUM = {"stratum_field": pl.String(), "stratum": pl.String()}
+"""Null on rows over all records."""
+
+MEASUREMENT: dict[str, pl.DataType] = {
+    "report": pl.String(),
+    "model": pl.String(),
+    "split": pl.String(),
+    **STRATUM,
+    "label": pl.String(),
+    "bin": pl.Int16(),
+    "name": pl.String(),
+    "value": pl.Float64(),
+    "reason": pl.String(),
+    "numerator": _DECIMAL,
+    "denominator": _DECIMAL,
+    "sample_size": pl.Int64(),
+    "direction": pl.String(),
+    "limit": pl.Float64(),
+    "passed": pl.Boolean(),
+    "low": pl.Float64(),
+    "high": pl.Float64(),
+    "level": pl.Float64(),
+    "method": pl.String(),
+}
+"""The columns of ``measurements.parquet``."""
+
+_KEYS = ["report", "model", "split", "stratum_field", "stratum", "label", "bin", "name"]
+
+
+def measurements(report: str, found: Iterable[Measurement]) -> pl.DataFrame:
+    """Return measurements as a table, sorted by its key columns."""
+    rows = [_row(report, one) for one in found]
+    return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
+
+
+def _row(report: str, one: Measurement) -> dict[str, Any]:
+    terms = _terms(one.value)
+    return {
+        "report": report,
+        "model": one.place.model,
+        "split": one.place.split,
+        "stratum_field": one.place.stratum_field,
+        "stratum": one.place.stratum,
+        "label": one.place.label,
+        "bin": one.place.bin,
+        "name": one.name,
+        "value": rounded(one.value),
+        "reason": one.reason,
+        "numerator": terms[0],
+        "denominator": terms[1],
+        "sample_size": one.sample_size,
+        "direction": one.direction,
+        "limit": rounded(one.limit),
+        "passed": one.passed,
+    }
+
+
+def _terms(value: Exact) -> tuple[Decimal | None, Decimal | None]:
+    """Return numerator and denominator where the value is one ratio of sums; a count is one over 1."""
+    return (Decimal(value.numerator), Decimal(value.denominator)) if isinstance(value, Ratio) else (None, None)
+
+
+def table(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Return rows as a table of these columns; what a row does not say is null."""
+    return pl.DataFrame(rows, schema=dict(schema), orient="row")
+
+
+def metadata(schema: str, evidence: Sequence[Evidence], *, synthetic: bool) -> dict[str, str]:
+    """Return what each Parquet file says of the report that it belongs to."""
+    return {
+        "evalkit.schema": schema,
+        "evalkit.evidence": json.dumps(document(evidence), ensure_ascii=False),
+        "evalkit.synthetic": json.dumps(synthetic),
+    }
+
+
+def write_tables(
+    folder: Path,
+    columns: Mapping[str, Mapping[str, pl.DataType]],
+    chunks: Iterable[Mapping[str, pl.DataFrame]],
+    notes: Mapping[str, str],
+) -> None:
+    """Write each table as ``NAME.parquet`` into a folder, chunk by chunk, so that no table need be there whole.
+
+    Args:
+        folder: The folder.
+        columns: The columns of each table.
+        chunks: Rows of the tables, in order.
+        notes: What goes into the metadata of each file.
+    """
+    with ExitStack() as stack:
+        writers = {name: stack.enter_context(_Writer(folder, name, columns[name], notes)) for name in columns}
+        for chunk in chunks:
+            for name, frame in chunk.items():
+                writers[name].add(frame)
+
+
+class _Writer:
+    """Writes one table; small chunks are put together."""
+
+    def __init__(self, folder: Path, name: str, columns: Mapping[str, pl.DataType], notes: Mapping[str, str]) -> None:
+        from pyarrow.parquet import ParquetWriter  # only where tables are written: it takes a tenth of a second
+
+        none = _arrow(pl.DataFrame(schema=dict(columns)))
+        self._held = [pl.DataFrame(schema=dict(columns))]
+        self._rows = 0
+        self._writer = ParquetWriter(folder / f"{name}.parquet", none.schema, compression="zstd")
+        self._writer.add_key_value_metadata(dict(notes))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._flush()
+        self._writer.close()
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add rows."""
+        self._held.append(frame)
+        self._rows += frame.height
+        if self._rows >= _CHUNK_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(_arrow(pl.concat(self._held)))
+        self._held, self._rows = self._held[:1], 0
+
+
+def _arrow(frame: pl.DataFrame) -> Any:
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
