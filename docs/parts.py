@@ -26,6 +26,7 @@ from evalkit.families.selective.result import Report
 from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
+from evalkit.reading.shape import FieldShape, Shape
 from evalkit.report import camel
 from evalkit.sources.source import Evidence
 
@@ -53,6 +54,8 @@ OBJECTS: Mapping[str, tuple[str, type]] = {
 
 INSPECTION: Mapping[str, tuple[str, type]] = {
     "inspection": ("The inspection", Inspection),
+    "shape": ("`shape`", Shape),
+    "field_shape": ("`fields` of a shape", FieldShape),
     "count": ("`counts`, one a model and split, and one for each label and stratum in it", Count),
 }
 """The objects that an inspection is made of."""

@@ -13,12 +13,14 @@ import polars as pl
 
 from evalkit.contracts.contract import BRISTOL, Contract
 from evalkit.errors import Ledger, Refusal, Violation
+from evalkit.formats.certify import row_type
 from evalkit.formats.grammar import scalar
 from evalkit.formats.rows import Rows
 from evalkit.reading.engine import WORKERS, gather
 from evalkit.reading.held_out import Place
 from evalkit.reading.parts import Part, Parts
 from evalkit.reading.read import Progress, outcomes_of
+from evalkit.reading.shape import Shape, first_documents_of, shape_of
 from evalkit.reading.splits import contributor
 from evalkit.reading.tally import Pile, merge
 from evalkit.report import document, snake, written
@@ -86,6 +88,7 @@ class Inspection:
         violations: How often each rule is broken.
         held_out_checked: Whether splits and leaks were looked at: only where all records are valid.
         evidence: What was read, in the order given.
+        shape: What the first records of each source look like, valid or not.
         counts: The valid records: in all, by model and split, by label, by stratum.
         refusals: Every violation, in the order of the input; columns of ``VIOLATION``.
         first: The violations of the first 20 broken lines, and how many there are, as ``compare`` would refuse them.
@@ -99,6 +102,7 @@ class Inspection:
     violations: Mapping[str, int]
     held_out_checked: bool
     evidence: tuple[Evidence, ...]
+    shape: Shape
     counts: tuple[Count, ...]
     refusals: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
     first: Refusal | None = field(default=None, repr=False, compare=False, metadata={"report": False})
@@ -162,9 +166,14 @@ def inspect_inputs(
     parts, keys = Parts(inputs, contract), _keys(contract)
     counts = Pile(lambda frames: merge(frames, keys))
     subjects = Pile(lambda frames: pl.concat(frames).unique())
+    for pile, none in zip((counts, subjects), _tallied(pl.DataFrame(schema=row_type(contract)), contract), strict=True):
+        pile.add(none)  # so that there is a table where there is no partition
     broken: dict[Place, pl.DataFrame] = {}
+    first: dict[int, list[Mapping[str, Any]]] = {}
     for found in gather(partial(_inspect_part, contract=contract), inputs.partitions(), workers):
         parts.add(found.part)
+        if found.first:
+            first[found.part.place[0]] = found.first
         counts.add(found.counts)
         subjects.add(found.subjects)
         if found.broken.height:
@@ -181,6 +190,7 @@ def inspect_inputs(
         violations=dict(sorted(ledger.counts.items())),
         held_out_checked=not parts.ledger().lines,
         evidence=parts.evidence(),
+        shape=shape_of([document for source in sorted(first) for document in first[source]]),
         counts=tuple(_counts(counted, known, contract)),
         refusals=refusals,
         first=Refusal.from_ledger(ledger) if ledger.lines else None,
@@ -195,17 +205,24 @@ class _Found(NamedTuple):
     counts: pl.DataFrame
     subjects: pl.DataFrame
     broken: pl.DataFrame
+    first: list[Mapping[str, Any]]
 
 
 def _inspect_part(partition: Partition, contract: Contract) -> _Found:
     rows: Rows = read_rows(partition, contract, every=True)
-    outcomes = outcomes_of(rows.table, contract)
+    counted, seen = _tallied(rows.table, contract)
+    few = replace(rows, ledger=Ledger() + rows.ledger)  # the others need not be held as objects
+    first = first_documents_of(partition)
+    return _Found(Part.of(partition, few, contract), counted, seen, _table(rows.ledger.shown), first)
+
+
+def _tallied(table: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Count records by what they are counted by, and name the contributors of each model and split."""
     none = pl.col("n") * pl.col("predicted").is_null()
-    counted = outcomes.with_columns(none=none).group_by(_keys(contract)).agg(pl.col("n", "none").sum())
+    outcomes = outcomes_of(table, contract).with_columns(none=none)
+    counted = outcomes.group_by(_keys(contract)).agg(pl.col("n", "none").sum())
     model, split = pl.col("model").cast(pl.Categorical), pl.col("split").cast(pl.String).cast(pl.Categorical)
-    seen = rows.table.select(model, split, subject=contributor(contract.split_rule)).unique()
-    first = replace(rows, ledger=Ledger() + rows.ledger)  # the others need not be held as objects
-    return _Found(Part.of(partition, first, contract), counted, seen, _table(rows.ledger.shown))
+    return counted, table.select(model, split, subject=contributor(contract.split_rule)).unique()
 
 
 def _all_violations(

@@ -30,7 +30,7 @@ def convert(
     The file holds model, subject key, split, truth, predicted label and
     confidence, and the fields named by --by; all other fields are left out. Its
     metadata holds the contract and the digests of the dump. compare gives the
-    same report for it, many times faster, and says what it was converted from.
+    same report for it, in less time, and says what it was converted from.
 
     Exit codes: 0 written, 2 refused.
     """

@@ -19,7 +19,7 @@ SHOWN = 30
 def inspection_view(found: Inspection) -> Group:
     """Build the view of an inspection."""
     places = [one for one in found.counts if one.label is None and one.stratum_field is None]
-    lines = [Text(line) for line in (*_totals(found), *_labels(found), *_strata(found), *_files(found))]
+    lines = [Text(line) for line in (*_totals(found), *_labels(found), *_strata(found), *_shape(found), *_files(found))]
     for line in lines:
         line.no_wrap, line.overflow = True, "ignore"
     return Group(_table(places), *lines)
@@ -63,6 +63,20 @@ def _strata(found: Inspection) -> Iterator[str]:
             fields.setdefault(one.stratum_field, Counter())[one.stratum] += one.records
     for path, values in fields.items():
         yield f"{printable(path)}: {_listed(values)}"
+
+
+def _shape(found: Inspection) -> Iterator[str]:
+    """Tell each field with its kinds, and of how many records where not all have it."""
+    told = []
+    for one in found.shape.fields[:SHOWN]:
+        kinds = " or ".join(one.kinds)
+        missing = found.shape.records - sum(one.kinds.values())
+        told.append(f"{printable(one.field)} {kinds}" + (f" (not in {missing:,})" if missing > 0 else ""))
+    if told:
+        more = len(found.shape.fields) - SHOWN
+        yield f"fields of the first {found.shape.records:,} records: {', '.join(told)}" + (
+            f", and {more:,} more" if more > 0 else ""
+        )
 
 
 def _listed(numbers: Counter[str]) -> str:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Violation
-from evalkit.formats.columnar import Foreign, Piece, Table, gathered, lay_out_table, read_piece
+from evalkit.formats.columnar import Foreign, Piece, Table, documents_of, gathered, lay_out_table, read_piece
 from evalkit.formats.layout import Kind
 from evalkit.formats.rows import Rows
 from evalkit.sources.formats import FRAME
@@ -45,6 +45,11 @@ def cut(given: Given) -> Iterator[Piece]:
 def read(partition: Piece, contract: Contract, *, every: bool) -> Rows:
     """Read a piece of a frame."""
     return read_piece(partition, contract, every=every)
+
+
+def documents(partition: Piece) -> Iterator[dict[str, Any]]:
+    """Yield rows as objects."""
+    return documents_of(partition.table)
 
 
 def warnings(given: Given, contract: Contract) -> list[str]:

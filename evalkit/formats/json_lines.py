@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from evalkit.contracts.contract import Contract
+from evalkit.errors import Refusal
 from evalkit.formats.rows import Rows, read_rows
-from evalkit.records.strict_json import MAX_LINE
+from evalkit.records.strict_json import MAX_LINE, decode, parse_sound
 from evalkit.sources.formats import JSON_LINES, Format
 from evalkit.sources.partition import Given
 from evalkit.sources.source import Identity, open_same
@@ -91,3 +93,14 @@ def cut(given: Given) -> Iterator[Block | Range]:
 def read(partition: Block | Range, contract: Contract, *, every: bool) -> Rows:
     """Read a partition's lines."""
     return read_rows(partition.load(), contract, every=every)
+
+
+def documents(partition: Block | Range) -> Iterator[dict[str, Any]]:
+    """Yield the objects of the lines that are sound."""
+    for raw in partition.load().split(b"\n"):
+        try:
+            found = parse_sound(decode(raw.removesuffix(b"\r")))
+        except Refusal:
+            continue
+        if isinstance(found, dict):
+            yield found

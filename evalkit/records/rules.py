@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 
 from evalkit.contracts.contract import SPLITS, Contract
@@ -127,4 +128,6 @@ def judge_scalar(value: object) -> Violation | None:
     """Judge what a stratum or a quality is read from."""
     if isinstance(value, dict | list):
         return Violation("scalar", "must be a text, a number, true, false or null", value=show(value))
+    if isinstance(value, float) and not math.isfinite(value):  # only a table has such a number
+        return Violation("scalar", "must be a finite number, a text, true, false or null", value=str(value))
     return _nul(value) if isinstance(value, str) and "\0" in value else None
