@@ -25,6 +25,14 @@ ABSENT = "unlabelled"
 JOIN = " × "
 
 
+def joined(texts: Iterable[str]) -> str:
+    """Join several texts; one that holds the sign itself is in quotes then, as in JSON."""
+    parts = list(texts)
+    return (
+        parts[0] if len(parts) == 1 else JOIN.join(json.dumps(p, ensure_ascii=False) if JOIN in p else p for p in parts)
+    )
+
+
 class Written(str):
     """A JSON number as it is written; in a record it stands for itself, not for a text."""
 
@@ -389,7 +397,7 @@ def curve(records: Iterable[Mapping[str, Any]], terms: Terms) -> list[tuple[Any,
         for model in sorted({one.model for one in cases}):
             validation = [one for one in cases if one.model == model and one.split == "validation"]
             for values, own in parted(validation, fields).items():
-                where = (model, JOIN.join(fields) or None, JOIN.join(values) if fields else None)
+                where = (model, joined(fields) or None, joined(values) if fields else None)
                 for cut in cuts(own, terms):
                     taken = accepted(own, cut, terms)
                     rows.append((*where, cut, len(taken), correct(taken), len(own)))
@@ -404,8 +412,8 @@ def rows(report: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
             by = part.get("by")
             place = {
                 "model": one["model"],
-                "stratum_field": JOIN.join(by) if by else None,
-                "stratum": JOIN.join(by.values()) if by else None,
+                "stratum_field": joined(by) if by else None,
+                "stratum": joined(by.values()) if by else None,
             }
             abstained = part["abstentions"] or {}
             found["candidates"].append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypedDict
@@ -16,12 +16,14 @@ CROSS = " × "
 """Joins the fields, and the values, of crossed strata."""
 
 
-def crossed(texts: Iterable[str]) -> str:
-    """Join the fields, or the values, of crossed strata, so that no two crossings look alike.
+def crossed(texts: Sequence[str]) -> str:
+    """Join the fields, or the values, of crossed strata, so that no two crossings look alike; one alone stays as it is.
 
-    >>> crossed(["north", "phone"]), crossed(["a × b", "c"])
-    ('north × phone', '"a × b" × c')
+    >>> crossed(["north", "phone"]), crossed(["a × b", "c"]), crossed(["a × b"])
+    ('north × phone', '"a × b" × c', 'a × b')
     """
+    if len(texts) == 1:
+        return texts[0]
     return CROSS.join(json.dumps(text, ensure_ascii=False) if CROSS in text else text for text in texts)
 
 
@@ -150,12 +152,12 @@ class Stratum:
     @property
     def stratum_field(self) -> str:
         """The fields, as tables name them."""
-        return crossed(self.by)
+        return crossed(list(self.by))
 
     @property
     def stratum(self) -> str:
         """The values, as tables name them."""
-        return crossed(self.by.values())
+        return crossed(list(self.by.values()))
 
 
 @dataclass(frozen=True, slots=True)

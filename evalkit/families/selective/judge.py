@@ -73,7 +73,7 @@ def judge_stratum(
     model: str, by: Mapping[str, str], counts: Counts, contract: Contract, policy: Policy | None
 ) -> Stratum:
     """Measure one model's test records of one stratum; no gate applies."""
-    place = Place(model, "test", stratum_field=crossed(by), stratum=crossed(by.values()))
+    place = Place(model, "test", stratum_field=crossed(list(by)), stratum=crossed(list(by.values())))
     measured = test_measurements(place, counts.total, counts, None, contract, policy, {})
     return Stratum(by=by, **scores(counts.total, counts, contract, policy), measurements=tuple(measured))
 
