@@ -209,6 +209,9 @@ FILES: Mapping[str, Writer] = {
         "a.parquet",
         lambda rows, path: pq.write_table(flat(rows).to_arrow(), path, version="1.0", use_dictionary=False),
     ),
+    "Parquet by pyarrow, page checksums": writes(
+        "a.parquet", lambda rows, path: pq.write_table(nested(rows).to_arrow(), path, write_page_checksum=True)
+    ),
     "Parquet by pandas": writes("a.parquet", lambda rows, path: flat(rows).to_pandas().to_parquet(path)),
     "Parquet by pandas, structs": writes("a.parquet", lambda rows, path: nested(rows).to_pandas().to_parquet(path)),
     "Parquet by DuckDB": writes("a.parquet", lambda rows, path: duck(rows, path, "format parquet")),
@@ -282,7 +285,8 @@ def test_json_lines_load_nothing_of_other_formats(tmp_path: Path) -> None:
     json_lines(fixture("go.jsonl"), tmp_path)
     code = (
         "import sys, evalkit; evalkit.compare('dump.jsonl', '0.5')\n"
-        "own = {f'evalkit.{name}' for name in ('parquet', 'arrow_ipc', 'csv_lines', 'frames', 'typed', 'layout')}\n"
+        "names = ('parquet', 'arrow_ipc', 'csv_lines', 'frames', 'typed', 'layout')\n"
+        "own = {f'evalkit.formats.{name}' for name in names}\n"
         "others = {'pyarrow', 'pandas', *own}\n"
         "print(*sorted(others & set(sys.modules)))"
     )
@@ -376,6 +380,44 @@ def arrow(*, streamed: bool = False) -> bytes:
     else:
         table.write_ipc(file)
     return file.getvalue()
+
+
+def damaged(path: Path, column: str) -> None:
+    """Change one byte in the data of a column of an uncompressed Parquet file: the last of its last value."""
+    footer = pq.read_metadata(path)
+    places = [footer.row_group(0).column(number) for number in range(footer.num_columns)]
+    (place,) = [one for one in places if one.path_in_schema == column]
+    data = bytearray(path.read_bytes())
+    data[place.data_page_offset + place.total_compressed_size - 2] ^= 0x04
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("column", ["confidence", "subject"])
+def test_a_page_that_its_checksum_does_not_fit_is_refused(column: str, tmp_path: Path) -> None:
+    """Where a writer gave pages checksums they are verified, so that no changed bit is taken for a number."""
+    fields = replace(BRISTOL.fields, subject="subject", truth="truth", predicted="predicted", confidence="confidence")
+    table = flat(fixture("go.jsonl")).rename(dict(zip(flat([]).columns[1:], NAMES, strict=True)))
+    plain = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    pq.write_table(table.to_arrow(), tmp_path / "a.parquet", **plain)
+    assert judged(tmp_path / "a.parquet", contract=replace(BRISTOL, fields=fields)).verdict == "GO"
+    damaged(tmp_path / "a.parquet", column)
+    (said,) = refused(tmp_path / "a.parquet", contract=replace(BRISTOL, fields=fields))
+    assert said.endswith("[parquet-broken]")
+    assert "checksum" in said.lower() or "crc" in said.lower()
+
+
+NAMES = ("subject", "split", "truth", "predicted", "confidence")
+
+
+@pytest.mark.parametrize("checksums", [False, True])
+@pytest.mark.parametrize("groups", [7, 144])
+def test_row_groups_of_any_size_are_cut_to_partitions(groups: int, checksums: bool, tmp_path: Path) -> None:
+    """Row groups many times as large as a partition, or smaller, are read to the same numbers by either decoder."""
+    table = nested(fixture("go.jsonl")).to_arrow()
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=groups, write_page_checksum=checksums)
+    expected = numbers(judged(str(FIXTURES / "go.jsonl")))
+    for rows in (1, 5, 50, 1000):
+        assert numbers(judged(tmp_path / "a.parquet", rows=rows)) == expected
 
 
 NO_PARQUET = "is named as Parquet and is none [parquet-broken]"
