@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalkit.contracts.contract import BRISTOL, SPLITS, Contract
+from evalkit.contracts.contract import BRISTOL, SPLITS, Contract, distinct
 from evalkit.contracts.contract_toml import write_contract
 from evalkit.formats.certify import row_type
 from evalkit.formats.grammar import scalar
@@ -22,6 +22,7 @@ from evalkit.reading.parts import Part, Parts, Settled
 from evalkit.reading.read import Progress
 from evalkit.report import document
 from evalkit.results.files import check_file_target, new_file
+from evalkit.results.row_groups import RowGroups
 from evalkit.sources.formats import read_rows
 from evalkit.sources.partition import PARTITION_ROWS, Inputs, Partition
 from evalkit.sources.source import Evidence, listed, resolve
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from evalkit.sources.source import Input
 
 SCHEMA = "evalkit-records-v1"
+
+UNREPEATED = ("subject_key", "confidence")
+"""Columns whose values hardly repeat."""
 
 
 def convert(
@@ -69,14 +73,8 @@ def convert(
     """
     target = Path(path)
     check_file_target(target)
-    kept = keeping(contract, (by,) if isinstance(by, str) else by)
     with Inputs(resolve(listed(dump))) as inputs:
-        return convert_inputs(inputs, target, kept).evidence
-
-
-def keeping(contract: Contract, by: Sequence[str]) -> Contract:
-    """Return a contract that reads some fields besides its own, each once."""
-    return replace(contract, scalars=tuple(dict.fromkeys(by)))
+        return convert_inputs(inputs, target, replace(contract, scalars=distinct(by))).evidence
 
 
 def convert_inputs(
@@ -84,7 +82,8 @@ def convert_inputs(
 ) -> Settled:
     """Convert inputs that are open; see ``convert``."""
     parts = Parts(inputs, contract)
-    with new_file(path) as temporary, _Writer(temporary, contract) as writer:
+    none = pl.DataFrame(schema=row_type(contract)).select(_columns(contract))
+    with new_file(path) as temporary, RowGroups(temporary, none, PARTITION_ROWS, UNREPEATED) as writer:
         task = partial(_convert_part, contract=contract)
         for part, frame in gather(task, inputs.partitions(), workers, in_order=True):
             parts.add(part)
@@ -92,7 +91,7 @@ def convert_inputs(
             if progress is not None:
                 progress(part.stored, part.records)
         settled = parts.settle(workers)
-        writer.note(contract, settled.evidence)
+        writer.note(_notes(contract, settled.evidence))
     return settled
 
 
@@ -120,48 +119,11 @@ def _columns(contract: Contract) -> list[pl.Expr]:
     ]
 
 
-class _Writer:
-    """Writes frames as row groups of a Parquet file."""
-
-    def __init__(self, path: Path, contract: Contract) -> None:
-        from pyarrow.parquet import ParquetWriter  # takes a tenth of a second
-
-        self._held = [pl.DataFrame(schema=row_type(contract)).select(_columns(contract))]
-        self._rows = 0
-        schema = _arrow(self._held[0]).schema
-        repeated = [name for name in schema.names if name not in ("subject_key", "confidence")]
-        self._writer = ParquetWriter(path, schema, compression="zstd", use_dictionary=repeated)
-
-    def __enter__(self) -> _Writer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._writer.close()
-
-    def add(self, frame: pl.DataFrame) -> None:
-        """Add records."""
-        self._held.append(frame)
-        self._rows += frame.height
-        if self._rows >= PARTITION_ROWS:
-            self._flush()
-
-    def note(self, contract: Contract, evidence: Sequence[Evidence]) -> None:
-        """Write what is left, and what the file is."""
-        self._flush()
-        self._writer.add_key_value_metadata(
-            {
-                "evalkit.schema": SCHEMA,
-                "evalkit.contract": write_contract(replace(contract, scalars=())),
-                "evalkit.evidence": json.dumps(document(evidence), ensure_ascii=False),
-                "evalkit.scalars": json.dumps(contract.scalars, ensure_ascii=False),
-            }
-        )
-
-    def _flush(self) -> None:
-        if self._rows:
-            self._writer.write_table(_arrow(pl.concat(self._held)))
-            self._held, self._rows = self._held[:1], 0
-
-
-def _arrow(frame: pl.DataFrame) -> Any:
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+def _notes(contract: Contract, evidence: Sequence[Evidence]) -> dict[str, str]:
+    """Return what the file's metadata says of it."""
+    return {
+        "evalkit.schema": SCHEMA,
+        "evalkit.contract": write_contract(replace(contract, scalars=())),
+        "evalkit.evidence": json.dumps(document(evidence), ensure_ascii=False),
+        "evalkit.scalars": json.dumps(contract.scalars, ensure_ascii=False),
+    }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from evalkit.contracts.contract import BRISTOL, Contract
+from evalkit.contracts.contract import BRISTOL, Contract, distinct
 from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.formats.certify import row_type
 from evalkit.formats.grammar import scalar
@@ -154,9 +154,8 @@ def inspect(dump: Input | Iterable[Input], *, contract: Contract = BRISTOL, by: 
     >>> found.clean, found.violations
     (False, {'json': 2})
     """
-    scalars = (by,) if isinstance(by, str) else tuple(by)
     with Inputs(resolve(listed(dump))) as inputs:
-        return inspect_inputs(inputs, replace(contract, scalars=tuple(dict.fromkeys(scalars))))
+        return inspect_inputs(inputs, replace(contract, scalars=distinct(by)))
 
 
 def inspect_inputs(
@@ -180,7 +179,12 @@ def inspect_inputs(
             broken[found.part.place] = found.broken
         if progress is not None:
             progress(found.part.stored, found.part.records)
-    ledger, refusals = _all_violations(inputs, parts, broken, workers)
+    malformed, evidence = parts.ledger(), parts.evidence()
+    if malformed.lines:
+        ledger, refusals = malformed, _malformed(inputs, parts, broken)
+    else:
+        every = _not_held_out(parts, workers) or _empty(evidence)
+        ledger, refusals = Ledger() + every, _table(every.shown)
     counted, known = merge([counts.whole()], keys), subjects.whole().unique()
     return Inspection(
         schema=SCHEMA,
@@ -188,8 +192,8 @@ def inspect_inputs(
         records=int(counted["n"].sum()),
         subjects=known["subject"].n_unique(),
         violations=dict(sorted(ledger.counts.items())),
-        held_out_checked=not parts.ledger().lines,
-        evidence=parts.evidence(),
+        held_out_checked=not malformed.lines,
+        evidence=evidence,
         shape=shape_of([document for source in sorted(first) for document in first[source]]),
         counts=tuple(_counts(counted, known, contract)),
         refusals=refusals,
@@ -225,29 +229,31 @@ def _tallied(table: pl.DataFrame, contract: Contract) -> tuple[pl.DataFrame, pl.
     return counted, table.select(model, split, subject=contributor(contract.split_rule)).unique()
 
 
-def _all_violations(
-    inputs: Inputs, parts: Parts, broken: Mapping[Place, pl.DataFrame], workers: int
-) -> tuple[Ledger, pl.DataFrame]:
-    """Return every violation, counted and in a table; contributors are looked at where every record is well formed."""
-    malformed, names, starts = parts.ledger(), inputs.labels, parts.starts()
-    if malformed.lines:
-        whole = [_table([inputs.broken[source]]).with_columns(place=pl.lit(source)) for source in sorted(inputs.broken)]
-        lines = [
-            frame.with_columns(
-                file=pl.lit(names[place[0]]), line=pl.col("line") + starts[place], place=pl.lit(place[0])
-            )
-            for place, frame in sorted(broken.items(), key=lambda item: item[0])
-        ]
-        return malformed, pl.concat([*lines, *whole]).sort("place", maintain_order=True).drop("place")
+def _malformed(inputs: Inputs, parts: Parts, broken: Mapping[Place, pl.DataFrame]) -> pl.DataFrame:
+    """Return every violation of a line or of a source as a whole, in the order of the input."""
+    names, starts = inputs.labels, parts.starts()
+    whole = [_table([inputs.broken[source]]).with_columns(place=pl.lit(source)) for source in sorted(inputs.broken)]
+    lines = [
+        frame.with_columns(file=pl.lit(names[place[0]]), line=pl.col("line") + starts[place], place=pl.lit(place[0]))
+        for place, frame in sorted(broken.items(), key=lambda item: item[0])
+    ]
+    return pl.concat([*lines, *whole]).sort("place", maintain_order=True).drop("place")
+
+
+def _not_held_out(parts: Parts, workers: int) -> Ledger | None:
+    """Return every leak and every split that is not derived, or None."""
     try:
         parts.assert_held_out(workers, every=True)
     except Refusal as refusal:
-        found = Ledger(refusal.violations, refusal.counts, refusal.lines)
-        return Ledger() + found, _table(found.shown)
-    if not any(one.records for one in parts.evidence()):
-        found = Ledger.of([(Violation("no-records", "holds no records", name),) for name in names])
-        return found, _table(found.shown)
-    return Ledger(), _table(())
+        return Ledger(refusal.violations, refusal.counts, refusal.lines)
+    return None
+
+
+def _empty(evidence: Sequence[Evidence]) -> Ledger:
+    """Say of each source that it holds no records, where none does."""
+    if any(one.records for one in evidence):
+        return Ledger()
+    return Ledger.of([(Violation("no-records", "holds no records", one.name),) for one in evidence])
 
 
 def _table(violations: Sequence[Violation]) -> pl.DataFrame:

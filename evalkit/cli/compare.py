@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from evalkit.cli.ending import BLOCKED, GO, exit_codes, interrupt, printing, say
+from evalkit.cli.ending import BLOCKED, GO, exit_codes, interrupt, printing
+from evalkit.cli.given import contract_of, policy_of
 from evalkit.cli.progress import progress_bar
+from evalkit.cli.showing import show_json, show_view, warn
 
 if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
@@ -90,9 +92,7 @@ class Notes(NamedTuple):
 def _compare(
     names: list[str], min_coverage: str, by: list[str], notes: Notes, outputs: Outputs, synthetic: bool, quiet: bool
 ) -> Report:
-    from evalkit.contracts.contract import BRISTOL
-    from evalkit.contracts.contract_toml import read_contract
-    from evalkit.contracts.policy_toml import read_policy
+    from evalkit.contracts.contract import distinct
     from evalkit.exact import unit_fraction
     from evalkit.results.outputs import check_outputs
     from evalkit.results.run_record import read_run_record
@@ -101,8 +101,7 @@ def _compare(
 
     floor = unit_fraction(min_coverage, "min-coverage")
     run = None if notes.run_record is None else read_run_record(notes.run_record)
-    rules = BRISTOL if notes.contract is None else read_contract(notes.contract)
-    policy = None if notes.policy is None else read_policy(notes.policy)
+    rules, policy = contract_of(notes.contract), policy_of(notes.policy)
     sources = resolve(names)
     check_outputs(outputs, sources, *(path for path in notes if path is not None))
     with Inputs(sources) as inputs:
@@ -114,7 +113,7 @@ def _compare(
 
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
         signal.signal(signal.SIGINT, interrupt)
-        question = Question(floor, rules, tuple(dict.fromkeys(by)), policy, synthetic, run)
+        question = Question(floor, rules, distinct(by), policy, synthetic, run)
         with progress_bar(inputs.stored, quiet) as progress:
             report = compare_inputs(inputs, question, progress=progress)
     if outputs.out_path is not None:
@@ -125,26 +124,18 @@ def _compare(
 
 
 def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
-    if outputs.json_to_stdout and sys.stdout is not None:
-        from evalkit.report import written
-
-        sys.stdout.buffer.writelines(written(report))  # JSON is UTF-8 under every locale
+    if outputs.json_to_stdout:
+        show_json(report)
     if quiet:
         return
-    from rich.console import Console
-
     from evalkit.cli.view_report import report_view
     from evalkit.errors import printable
 
-    for warning in report.warnings:
-        say(f"warning: {printable(warning)}")
+    warn(report.warnings)
     stream = sys.stderr if outputs.json_to_stdout else sys.stdout
     if stream is None:
         return
-    console = Console(file=stream)
-    with console.capture() as shown:  # Rich ends the program itself where printing fails
-        console.print(report_view(report), crop=stream.isatty())
-    print(shown.get(), end="", file=stream)
+    show_view(report_view(report), stream)
     for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
         if path is not None:
             print(f"{what}: {printable(str(path))}", file=stream)

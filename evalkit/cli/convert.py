@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from evalkit.cli.ending import GO, exit_codes, interrupt, printing, say
+from evalkit.cli.ending import GO, exit_codes, interrupt, printing
+from evalkit.cli.given import contract_of
 from evalkit.cli.progress import progress_bar
+from evalkit.cli.showing import warn
 
 
 def convert(
@@ -45,22 +48,21 @@ def convert(
 
 
 def _convert(files: list[str], output: str, contract: str | None, by: list[str], quiet: bool) -> tuple[int, str]:
-    from evalkit.contracts.contract import BRISTOL
-    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.contract import distinct
     from evalkit.results.outputs import Outputs, check_outputs
     from evalkit.sources.partition import Inputs
     from evalkit.sources.source import resolve
 
-    rules = BRISTOL if contract is None else read_contract(contract)
+    rules = contract_of(contract)
     sources = resolve(files)
     check_outputs(Outputs(output, None), sources, *([] if contract is None else [contract]))
     with Inputs(sources) as inputs:
-        from evalkit.convert import convert_inputs, keeping
+        from evalkit.convert import convert_inputs
 
         signal.signal(signal.SIGINT, interrupt)  # importing Polars has put its own handler in place
         with progress_bar(inputs.stored, quiet) as progress:
-            done = convert_inputs(inputs, Path(output), keeping(rules, by), progress=progress)
-    for warning in done.warnings if not quiet else ():
-        say(f"warning: {warning}")
+            done = convert_inputs(inputs, Path(output), replace(rules, scalars=distinct(by)), progress=progress)
+    if not quiet:
+        warn(done.warnings)
     named = "1 input" if len(done.evidence) == 1 else f"{len(done.evidence):,} inputs"
     return sum(one.records for one in done.evidence), named

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from evalkit.cli.ending import GO, REFUSED, exit_codes, interrupt, printing, say
+from evalkit.cli.given import contract_of
 from evalkit.cli.progress import progress_bar
+from evalkit.cli.showing import show_json, show_view, warn
 
 if TYPE_CHECKING:
     from evalkit.inspection import Inspection
@@ -51,23 +54,21 @@ def inspect(
 def _inspect(
     files: list[str], contract: str | None, by: list[str], refusals: str | None, json: str | None, quiet: bool
 ) -> Inspection:
-    from evalkit.contracts.contract import BRISTOL
-    from evalkit.contracts.contract_toml import read_contract
+    from evalkit.contracts.contract import distinct
     from evalkit.results.outputs import Outputs, check_outputs
     from evalkit.sources.partition import Inputs
     from evalkit.sources.source import resolve
 
-    rules = BRISTOL if contract is None else read_contract(contract)
+    rules = contract_of(contract)
     sources = resolve(files)
     for path in (refusals, json):
         check_outputs(Outputs(path, None), sources, *([] if contract is None else [contract]))
     with Inputs(sources) as inputs:
-        from evalkit.convert import keeping
         from evalkit.inspection import inspect_inputs
 
         signal.signal(signal.SIGINT, interrupt)  # importing Polars has put its own handler in place
         with progress_bar(inputs.stored, quiet) as progress:
-            found = inspect_inputs(inputs, keeping(rules, by), progress=progress)
+            found = inspect_inputs(inputs, replace(rules, scalars=distinct(by)), progress=progress)
     if refusals is not None:
         found.write_refusals(refusals)
     if json not in (None, "-"):
@@ -76,23 +77,14 @@ def _inspect(
 
 
 def _show(found: Inspection, *, to_stdout: bool, quiet: bool) -> None:
-    if to_stdout and sys.stdout is not None:
-        from evalkit.report import written
-
-        sys.stdout.buffer.writelines(written(found))
+    if to_stdout:
+        show_json(found)
     stream = sys.stderr if to_stdout else sys.stdout
     if not quiet and stream is not None:
-        from rich.console import Console
-
         from evalkit.cli.view_inspection import inspection_view
-        from evalkit.errors import printable
 
-        for warning in found.warnings:
-            say(f"warning: {printable(warning)}")
-        console = Console(file=stream)
-        with console.capture() as shown:  # Rich ends the program itself where printing fails
-            console.print(inspection_view(found), crop=stream.isatty())
-        print(shown.get(), end="", file=stream)
+        warn(found.warnings)
+        show_view(inspection_view(found), stream)
     if found.first is not None:
         from evalkit.cli.view_report import refusal_text
 

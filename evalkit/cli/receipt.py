@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from evalkit.cli.ending import BLOCKED, GO, exit_codes, printing
+from evalkit.cli.given import contract_of, policy_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,15 +65,12 @@ class Output(NamedTuple):
 def _receipt(
     report: str | None, policy: str | None, contract: str | None, json: str | None, export: str | None
 ) -> tuple[Receipt, list[Output]]:
-    from evalkit.contracts.contract import BRISTOL
-    from evalkit.contracts.contract_toml import read_contract
-    from evalkit.contracts.policy_toml import read_policy
     from evalkit.families.selective.receipt import receipt as decide
     from evalkit.results.files import write_file
 
     _check_targets([path for path in (json, export) if path is not None], [report, policy, contract])
-    rules = None if policy is None else read_policy(policy)
-    found = decide(report, rules, BRISTOL if contract is None else read_contract(contract))
+    rules = policy_of(policy)
+    found = decide(report, rules, contract_of(contract))
     outputs = []
     if json is not None:
         outputs.append(Output("receipt", json, found.to_json()))

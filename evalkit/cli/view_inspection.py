@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from evalkit.cli.showing import bare_table, whole
 from evalkit.errors import printable
 from evalkit.inspection import Count, Inspection
 
@@ -20,20 +21,17 @@ def inspection_view(found: Inspection) -> Group:
     """Build the view of an inspection."""
     places = [one for one in found.counts if one.label is None and one.stratum_field is None]
     lines = [Text(line) for line in (*_totals(found), *_labels(found), *_strata(found), *_shape(found), *_files(found))]
-    for line in lines:
-        line.no_wrap, line.overflow = True, "ignore"
-    return Group(_table(places), *lines)
+    return Group(_table(places), *map(whole, lines))
 
 
 def _table(places: list[Count]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
+    table = bare_table()
     table.add_column("model", overflow="fold")
     table.add_column("split")
     for heading in ("records", "null predictions", "subjects"):
         table.add_column(heading, justify="right")
     for one in places[:SHOWN]:
-        share = one.nothing_offered / one.records
-        nothing = f"{one.nothing_offered:,} ({share:.1%})"
+        nothing = f"{one.nothing_offered:,} ({one.share_nothing_offered or 0:.1%})"
         table.add_row(printable(one.model or ""), one.split, f"{one.records:,}", nothing, f"{one.subjects:,}")
     return table
 

@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from evalkit.cli.showing import bare_table, whole
 from evalkit.errors import Refusal, printable
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate, Stratum
@@ -54,10 +55,8 @@ def report_view(report: Report) -> Group:
     """Build the view of a report: candidates, worst strata, excluded classes, verdict."""
     shown = _shown(report)
     lines = [*(Text(line) for line in (*_remarks(shown), *_notes(report, shown))), _verdict(report)]
-    for line in lines:  # lines that a script may look for stay whole; a terminal folds them itself
-        line.no_wrap, line.overflow = True, "ignore"
     strata = report.worst_strata(SHOWN_STRATA)
-    return Group(_table(report, shown), *((_strata(strata),) if strata else ()), *lines)
+    return Group(_table(report, shown), *((_strata(strata),) if strata else ()), *map(whole, lines))
 
 
 def _shown(report: Report) -> Sequence[Candidate]:
@@ -70,7 +69,7 @@ def _shown(report: Report) -> Sequence[Candidate]:
 
 def _strata(strata: Sequence[tuple[Candidate, Stratum]]) -> Table:
     """Build the table of strata: no gate applies, so none is said to pass."""
-    table = _bare_table()
+    table = bare_table()
     table.add_column("worst strata", overflow="fold")
     table.add_column("candidate", overflow="fold")
     for heading in ("records", "coverage", *_HEADINGS.values()):
@@ -86,12 +85,8 @@ def _short(text: str) -> str:
     return printable(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
 
 
-def _bare_table() -> Table:
-    return Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-
-
 def _table(report: Report, shown: Sequence[Candidate]) -> Table:
-    table = _bare_table()
+    table = bare_table()
     table.add_column("candidate", overflow="fold")
     table.add_column("threshold", justify="right")
     table.add_column("coverage", justify="right")

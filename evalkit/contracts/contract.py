@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -206,6 +206,15 @@ def is_path(path: object) -> bool:
     (True, False)
     """
     return isinstance(path, str) and len(path) <= 1000 and path.isprintable() and all(path.split("."))
+
+
+def distinct(paths: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one path, or several, each once.
+
+    >>> distinct("site"), distinct(["site", "device", "site"])
+    (('site',), ('site', 'device'))
+    """
+    return (paths,) if isinstance(paths, str) else tuple(dict.fromkeys(paths))
 
 
 def _label_problems(labels: tuple[object, ...]) -> Iterator[Problem]:

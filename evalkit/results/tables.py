@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import polars as pl
 
 from evalkit.exact import PLACES, Exact, Ratio, rounded
 from evalkit.metric import Measurement
 from evalkit.report import document
+from evalkit.results.row_groups import RowGroups
 from evalkit.sources.source import Evidence
 
 _DECIMAL = pl.Decimal(38, PLACES)
@@ -110,43 +111,11 @@ def write_tables(
         notes: What goes into the metadata of each file.
     """
     with ExitStack() as stack:
-        writers = {name: stack.enter_context(_Writer(folder, name, columns[name], notes)) for name in columns}
+        writers = {}
+        for name, kinds in columns.items():
+            group = RowGroups(folder / f"{name}.parquet", pl.DataFrame(schema=dict(kinds)), _CHUNK_ROWS)
+            writers[name] = stack.enter_context(group)
+            group.note(notes)
         for chunk in chunks:
             for name, frame in chunk.items():
                 writers[name].add(frame)
-
-
-class _Writer:
-    """Writes one table; small chunks are put together."""
-
-    def __init__(self, folder: Path, name: str, columns: Mapping[str, pl.DataType], notes: Mapping[str, str]) -> None:
-        from pyarrow.parquet import ParquetWriter  # only where tables are written: it takes a tenth of a second
-
-        none = _arrow(pl.DataFrame(schema=dict(columns)))
-        self._held = [pl.DataFrame(schema=dict(columns))]
-        self._rows = 0
-        self._writer = ParquetWriter(folder / f"{name}.parquet", none.schema, compression="zstd")
-        self._writer.add_key_value_metadata(dict(notes))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._flush()
-        self._writer.close()
-
-    def add(self, frame: pl.DataFrame) -> None:
-        """Add rows."""
-        self._held.append(frame)
-        self._rows += frame.height
-        if self._rows >= _CHUNK_ROWS:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._writer.write_table(_arrow(pl.concat(self._held)))
-        self._held, self._rows = self._held[:1], 0
-
-
-def _arrow(frame: pl.DataFrame) -> Any:
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalkit.contracts.contract import BRISTOL, Contract
+from evalkit.contracts.contract import BRISTOL, Contract, distinct
 from evalkit.contracts.policy import Policy
 from evalkit.errors import Refusal
 from evalkit.exact import rounded, unit_fraction
@@ -78,9 +78,7 @@ def compare(
     """
     floor = unit_fraction(min_coverage, "min-coverage")
     with Inputs(resolve(listed(dump))) as inputs:
-        named = (by,) if isinstance(by, str) else tuple(dict.fromkeys(by))
-        question = Question(floor, contract, named, policy, synthetic, run)
-        return compare_inputs(inputs, question)
+        return compare_inputs(inputs, Question(floor, contract, distinct(by), policy, synthetic, run))
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ class Question:
     @cached_property
     def reading(self) -> Contract:
         """The contract with what must be read besides: the fields of the strata, then that of the quality."""
-        asked = replace(self.contract, scalars=tuple(dict.fromkeys(self.by)))
+        asked = replace(self.contract, scalars=distinct(self.by))
         if self.policy is None or self.policy.quality_field in self.by:
             return asked
         try:
