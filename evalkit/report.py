@@ -13,7 +13,8 @@ from typing import Any
 def document(value: Any) -> Any:
     """Turn dataclasses into plain data: field names in camelCase in their order, keys of mappings as they are.
 
-    Fields whose metadata says ``{"report": False}`` are left out.
+    Fields whose metadata says ``{"report": False}`` are left out. A dataclass whose ``SNAKE_CASE`` is true keeps its
+    field names, as the reports do whose schema is spelled so.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -30,11 +31,17 @@ def document(value: Any) -> Any:
 def _members(value: Any) -> Mapping[str, Any] | None:
     """Return the members of what is an object in a report."""
     if is_dataclass(value) and not isinstance(value, type):
-        shown = [one.name for one in fields(value) if one.metadata.get("report", True)]
-        return {camel(name): getattr(value, name) for name in shown}
+        return {key: getattr(value, name) for name, key in keys_of(type(value)).items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {camel(name): member for name, member in value._asdict().items()}
     return value if isinstance(value, Mapping) else None
+
+
+@cache
+def keys_of(kind: type) -> Mapping[str, str]:
+    """Return the key in a report of each field of a dataclass."""
+    spelled = str if getattr(kind, "SNAKE_CASE", False) else camel
+    return {one.name: spelled(one.name) for one in fields(kind) if one.metadata.get("report", True)}
 
 
 def _is_list(value: Any) -> bool:

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from evalkit.errors import Violation
 from evalkit.records.strict_json import Beyond, show
-from evalkit.report import camel
+from evalkit.report import camel, keys_of
 
 _SCALARS: Mapping[Any, str] = {
     str: "a text",
@@ -131,8 +131,8 @@ def _beyond(value: object, path: str) -> Iterator[Violation]:
 def _keys(kind: Any) -> Mapping[str, Any]:
     """Return the keys of what is an object in a report, a dataclass or a named tuple, each with its type."""
     hints = get_type_hints(kind)
-    shown = [one.name for one in fields(kind) if one.metadata.get("report", True)] if is_dataclass(kind) else hints
-    return {camel(name): hints[name] for name in shown}
+    keys = keys_of(kind) if isinstance(kind, type) and is_dataclass(kind) else {name: camel(name) for name in hints}
+    return {key: hints[name] for name, key in keys.items()}
 
 
 @cache
