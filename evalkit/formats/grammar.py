@@ -18,7 +18,7 @@ from itertools import permutations
 from typing import Any
 
 from evalkit.contracts.contract import SPLITS, Contract
-from evalkit.formats.patterns import alternation, spellings
+from evalkit.formats.patterns import ESCAPE, NUMBER, PLAIN, SPACE, alternation, array_of, spellings
 from evalkit.formats.shapes import ITEM, SCALAR, Items, Learned, Path, Shape, UnlearnableError, has_gap
 from evalkit.records.reader import names
 
@@ -29,14 +29,7 @@ MAX_UNORDERED_MEMBERS = 3
 """Most keys of a nested object whose every order is spelled out in the grammar without an order."""
 
 
-SPACE = r"[ \t]*"
-_PLAIN = r'[^"\\\x00-\x1f]'
 _ASCII = r"[ !#-\[\]-~]"
-_ESCAPE = (
-    r'\\(?:["\\/bfnrt]|u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD](?:[0-7][0-9a-fA-F]{2}'
-    r"|[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})))"
-)
-_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _SMALL = r"[eE]-(?:0[1-9]|[1-9][0-9]?)"
 CONFIDENCE = (
     rf"0(?:\.[0-9]+)?|1(?:{_SMALL}|\.(?:0+(?:[1-9][0-9]*{_SMALL}|{_SMALL})?|[1-9][0-9]*{_SMALL}))?"
@@ -184,15 +177,14 @@ class _Writer:
         if path in self._ways:
             return "null"  # a scalar would stand in the way of what is read below
         if isinstance(shape, Items):
-            element = self.value(shape.element, (*path, ITEM))
-            return rf"\[{SPACE}(?:{element}(?:{SPACE},{SPACE}{element})*{SPACE})?\]"
-        return f'(?:"{self._text()}"|{_NUMBER}|true|false|null)'
+            return array_of(self.value(shape.element, (*path, ITEM)))
+        return f'(?:"{self._text()}"|{NUMBER}|true|false|null)'
 
     def field(self, role: str) -> str:
         """Write the value of one of the contract's fields."""
         if role == "model":
             found = {spelling for name in self.models for spelling in spellings(name)}
-            any_name = f"(?:{_ASCII}|{_ESCAPE})*" if self.ascii_names else self._text()
+            any_name = f"(?:{_ASCII}|{ESCAPE})*" if self.ascii_names else self._text()
             # A pattern of names captures nothing, so it need not be factored.
             known = "|".join(sorted(map(re.escape, found)))
             return f'"{self._group("model", known or any_name)}"'
@@ -208,8 +200,8 @@ class _Writer:
         if self.any_order:
             return f'(?:"{self._text()}"|null)'
         if not self.capture:  # what is not read must be sound as it stands: no escape may spell U+0000
-            return rf'(?:"(?:{_PLAIN}|\\["\\/bfnrt])*"|{_NUMBER}|true|false|null)'
-        return self._group(role, f'"{self._text()}"|{_NUMBER}|true|false|null')
+            return rf'(?:"(?:{PLAIN}|\\["\\/bfnrt])*"|{NUMBER}|true|false|null)'
+        return self._group(role, f'"{self._text()}"|{NUMBER}|true|false|null')
 
     def _label(self, role: str) -> str:
         if self.contract.label_kind is int:
@@ -226,12 +218,12 @@ class _Writer:
         return f"(?P<{name}>{pattern})" if self.capture else f"(?:{pattern})"
 
     def _text(self) -> str:
-        return f"{_PLAIN}*" if self.any_order else f"(?:{_PLAIN}|{_ESCAPE})*"
+        return f"{PLAIN}*" if self.any_order else f"(?:{PLAIN}|{ESCAPE})*"
 
     def _subject(self) -> str:
         rule = self.contract.split_rule
         if rule is None:  # a blank first character, or an escape, is for the exact reader to look at
-            return rf'[^"\\\x00-\x1f\s]{_PLAIN}*'
+            return rf'[^"\\\x00-\x1f\s]{PLAIN}*'
         if self.split is None:
             return f"[0-9a-f]{{{rule.key_digits}}}"
         first = [f"{byte:02x}" for byte in rule.bytes_of(self.split)]

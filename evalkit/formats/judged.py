@@ -9,13 +9,11 @@ import polars as pl
 
 from evalkit.contracts.contract import SPLITS
 from evalkit.formats.layout import Column, Layout
+from evalkit.formats.patterns import NUMBER
 from evalkit.records.reader import names
 from evalkit.records.rules import is_model, scalar_text
 
 LINE = "line"
-
-NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
-"""A number as JSON spells it."""
 
 _NOT_BLANK = r"^[^\x00]*[^\s\x00-\x1f][^\x00]*$"
 """A text without U+0000 that Python, too, does not call blank."""

@@ -1,4 +1,4 @@
-"""Patterns of texts: exactly these, and each as JSON writers spell it."""
+"""Patterns of JSON: its tokens, texts that are exactly these, and values of which only the shape is known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,23 @@ import json
 import os
 import re
 from collections.abc import Iterable
+
+SPACE = r"[ \t]*"
+PLAIN = r'[^"\\\x00-\x1f]'
+"""A character of a text that is written as it is."""
+
+ESCAPE = (
+    r'\\(?:["\\/bfnrt]|u(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD](?:[0-7][0-9a-fA-F]{2}'
+    r"|[89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})))"
+)
+"""An escape; halves of surrogate pairs stand together."""
+
+NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+
+
+def array_of(element: str) -> str:
+    """Return the pattern of an array whose elements all match a pattern; it may be empty."""
+    return rf"\[{SPACE}(?:{element}(?:{SPACE},{SPACE}{element})*{SPACE})?\]"
 
 
 def alternation(texts: Iterable[str]) -> str:

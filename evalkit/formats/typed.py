@@ -16,8 +16,9 @@ import polars as pl
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Ledger, Violation
 from evalkit.formats.certify import row_type
-from evalkit.formats.judged import LINE, NUMBER, Judge, hive_column, scalar_texts, struct_column, written
+from evalkit.formats.judged import LINE, Judge, hive_column, scalar_texts, struct_column, written
 from evalkit.formats.layout import Column, Layout
+from evalkit.formats.patterns import NUMBER
 from evalkit.formats.rows import Rows
 from evalkit.records.reader import Record, names, read_document
 from evalkit.records.strict_json import parse_scalar, show
