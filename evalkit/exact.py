@@ -105,6 +105,31 @@ def unit_fraction(value: str | float | Decimal | Fraction, rule: str) -> Fractio
     raise Refusal.of(Violation(rule, f"must be a decimal from 0 to 1{hint}", field=rule, value=f'"{shown}"'))
 
 
+def tolerance(value: str | float | Decimal | Fraction, rule: str) -> Fraction:
+    """Read a tolerance, exactly as its decimal text says; it may have an exponent.
+
+    Raises:
+        Refusal: It is no decimal, negative, or not finite.
+
+    >>> tolerance("1e-3", "sum-tolerance")
+    Fraction(1, 1000)
+    >>> tolerance("nan", "tolerance")
+    Traceback (most recent call last):
+    ...
+    evalkit.errors.Refusal: tolerance: must be a finite decimal, 0 or more, such as 1e-12; found "nan" [tolerance]
+    """
+    if isinstance(value, Fraction) and 0 <= value <= _GREATEST:
+        return value
+    text = value if isinstance(value, str) else str(value)
+    if isinstance(value, bool) or not _WITH_EXPONENT.fullmatch(text) or Fraction(text) > _GREATEST:
+        shown = text if len(text) <= 40 else text[:40] + "…"
+        message = "must be a finite decimal, 0 or more, such as 1e-12"
+        raise Refusal.of(Violation(rule, message, field=rule, value=f'"{shown}"'))
+    return Fraction(text)
+
+
+_WITH_EXPONENT = re.compile(r"(?:[0-9]{1,60}(?:\.[0-9]{0,60})?|\.[0-9]{1,60})(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
+_GREATEST = Fraction(10**308)
 _DECIMAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})", re.ASCII)
 
 

@@ -16,8 +16,8 @@ from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.formats.certify import row_type
 from evalkit.formats.grammar import scalar
 from evalkit.formats.rows import Rows
+from evalkit.reading.counted import Place
 from evalkit.reading.engine import WORKERS, gather
-from evalkit.reading.held_out import Place
 from evalkit.reading.parts import Part, Parts
 from evalkit.reading.read import Progress, outcomes_of
 from evalkit.reading.shape import Shape, first_documents_of, shape_of

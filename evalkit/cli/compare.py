@@ -11,7 +11,7 @@ import typer
 from evalkit.cli.ending import BLOCKED, GO, exit_codes, interrupt, printing
 from evalkit.cli.given import contract_of, policy_of
 from evalkit.cli.progress import progress_bar
-from evalkit.cli.showing import show_json, show_view, warn
+from evalkit.cli.showing import show_json, show_view, show_written, warn
 
 if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
@@ -129,13 +129,10 @@ def _show(report: Report, outputs: Outputs, quiet: bool) -> None:
     if quiet:
         return
     from evalkit.cli.view_report import report_view
-    from evalkit.errors import printable
 
     warn(report.warnings)
     stream = sys.stderr if outputs.json_to_stdout else sys.stdout
     if stream is None:
         return
     show_view(report_view(report), stream)
-    for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
-        if path is not None:
-            print(f"{what}: {printable(str(path))}", file=stream)
+    show_written(outputs, stream)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from evalkit.results.outputs import Outputs
+
 
 def show_json(report: Any) -> None:
     """Write a report to standard output."""
@@ -50,3 +52,15 @@ def whole(line: Text) -> Text:
     """Keep a line whole that a script may look for; a terminal folds it itself."""
     line.no_wrap, line.overflow = True, "ignore"
     return line
+
+
+def number(value: float | None) -> str:
+    """Write a number with four decimals; a dash where there is none."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+def show_written(outputs: Outputs, stream: IO[str]) -> None:
+    """Say what was written where."""
+    for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):
+        if path is not None:
+            print(f"{what}: {printable(str(path))}", file=stream)

@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from evalkit.cli.showing import bare_table, whole
+from evalkit.cli.showing import bare_table, number, whole
 from evalkit.errors import Refusal, printable
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate, Stratum
@@ -77,7 +77,7 @@ def _strata(strata: Sequence[tuple[Candidate, Stratum]]) -> Table:
     for candidate, one in strata:
         where = " × ".join(f"{_short(field)}={_short(value)}" for field, value in one.by.items())
         numbers = (one.coverage, one.precision_at_coverage, one.macro_f1, one.ece)
-        table.add_row(where, printable(candidate.model), f"{one.total:,}", *(_number(value) for value in numbers))
+        table.add_row(where, printable(candidate.model), f"{one.total:,}", *(number(value) for value in numbers))
     return table
 
 
@@ -95,12 +95,8 @@ def _table(report: Report, shown: Sequence[Candidate]) -> Table:
     for one in shown:
         gates = (one.gates[name] for name in _HEADINGS)
         model = Text(printable(one.model), style="bold" if one.model == report.recommended else "")
-        table.add_row(model, _number(one.threshold), _number(one.coverage), *(_gate(gate) for gate in gates))
+        table.add_row(model, number(one.threshold), number(one.coverage), *(_gate(gate) for gate in gates))
     return table
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
 
 
 def _gate(result: GateResult) -> Text:

@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Violation
+from evalkit.formats import flat_tables
 from evalkit.formats.columnar import Piece, documents_of, gathered, lay_out_table, opened, read_piece, read_tables
+from evalkit.formats.flat import FlatKind, FlatRows, broken
 from evalkit.formats.rows import Rows
 from evalkit.formats.typed import nothing
 from evalkit.sources.formats import ARROW, Format
@@ -86,6 +88,22 @@ def read(partition: Batches | Piece, contract: Contract, *, every: bool) -> Rows
             return read_tables(tables, layout, contract, every=every)
     except BrokenSourceError as error:
         return nothing(0, contract, (error.violation,))
+
+
+def read_flat(partition: Batches | Piece, kind: FlatKind) -> FlatRows:
+    """Read record batches as flat records."""
+    first = partition.number == 0
+    if isinstance(partition, Piece):
+        return flat_tables.read([partition.table], kind, first=first)
+    try:
+        with _opened(partition.path, partition.identity) as file:
+            faults = tuple(flat_tables.column_faults(_reader(file).schema.empty_table(), kind))
+            if faults:
+                return broken(kind, faults if first else ())
+            tables = _tables(file, partition, {field.name for field in kind.fields})
+            return flat_tables.read(tables, kind, first=first)
+    except BrokenSourceError as error:
+        return broken(kind, (error.violation,))
 
 
 def documents(partition: Batches | Piece) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
 
 import polars as pl
@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from evalkit.contracts.contract import Contract
-from evalkit.errors import Refusal, Violation
+from evalkit.errors import Violation
+from evalkit.formats.arrow_texts import NotTextError, texts
 from evalkit.formats.judged import LINE, hive_column, struct_column
 from evalkit.formats.layout import Kind, Layout, lay_out
 from evalkit.formats.rows import Rows
 from evalkit.formats.typed import joined, nothing, read_typed
-from evalkit.records.strict_json import decode
 from evalkit.sources.formats import Format
 from evalkit.sources.source import BrokenSourceError, Identity, label, open_same
 
@@ -28,6 +28,8 @@ Table = Any
 
 Foreign = Mapping[str, Kind]
 """Columns of a table that could not be handed over; where none of them is needed that does no harm."""
+
+NONE: Foreign = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +173,12 @@ def _from_arrow(table: Table, layout: Layout) -> Iterator[tuple[str, pl.Series]]
         if column.way[0] not in layout.hive:
             found = _arrow_inside(table, column.way)
             if column.kind.name in ("text", "cell"):
-                found = _texts(found, column.path, secret=role == "subject")
-            yield role, _to_polars(found)
+                found = texts(found, column.path, secret=role == "subject")
+            yield role, to_polars(found)
     for way in layout.structs:
-        yield struct_column(way), _to_polars(pc.is_null(_arrow_inside(table, way)))
+        yield struct_column(way), to_polars(pc.is_null(_arrow_inside(table, way)))
     for name in layout.checked:
-        yield hive_column(name), _to_polars(table.column(name)).cast(pl.String)
+        yield hive_column(name), to_polars(table.column(name)).cast(pl.String)
 
 
 def _arrow_inside(table: Table, way: tuple[str, ...]) -> Any:
@@ -184,54 +186,10 @@ def _arrow_inside(table: Table, way: tuple[str, ...]) -> Any:
     return column if len(way) == 1 else pc.struct_field(column, list(way[1:]))
 
 
-def _to_polars(column: Any) -> pl.Series:
+def to_polars(column: Any) -> pl.Series:
+    """Hand a column of Arrow over."""
     series = pl.from_arrow(column)
     return series if isinstance(series, pl.Series) else series.to_series()
-
-
-class NotTextError(Exception):
-    """A column of texts holds bytes that are no UTF-8."""
-
-    def __init__(self, violation: Violation) -> None:
-        self.violation = violation
-        super().__init__(str(violation))
-
-
-def _texts(column: Any, path: str, *, secret: bool) -> Any:
-    """Look at the texts of a column before they are handed over: the library trusts that they are UTF-8."""
-    if _is_ascii(column):
-        return column
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        if not pa.types.is_dictionary(column.type):
-            raise NotTextError(_not_utf8(column, path, secret=secret)) from None
-        return _texts(column.cast(column.type.value_type), path, secret=secret)  # what is in no row does no harm
-    return column
-
-
-def _is_ascii(column: Any) -> bool:
-    """Tell, at the cost of a look at the bytes, texts that are surely UTF-8: keys and most names are ASCII."""
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        texts = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
-        if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
-            return False
-        held = texts.buffers()[2]
-        if held is not None and not held.to_pybytes().isascii():
-            return False
-    column.validate()
-    return True
-
-
-def _not_utf8(column: Any, path: str, *, secret: bool) -> Violation:
-    for row, raw in enumerate(column.cast(pa.large_binary()).to_pylist()):
-        try:
-            decode(raw or b"")
-        except Refusal as refusal:
-            said = refusal.violations[0]
-            message, value = said.message.replace("of the line", "of the text"), None if secret else said.value
-            return replace(said, message=message, field=path, line=row, value=value, unit="row")
-    return Violation("column-type", "holds what is no text", field=path)
 
 
 @contextmanager

@@ -16,8 +16,10 @@ import pyarrow.csv as pc
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import SHOWN_LINES, Ledger, Refusal, Violation
-from evalkit.formats.columnar import columns_of
+from evalkit.formats import flat_cells
+from evalkit.formats.columnar import columns_of, to_polars
 from evalkit.formats.csv_cells import EndlessRowError, cells_of, header_faults, is_blank, rows_of, whole_rows
+from evalkit.formats.flat import FlatKind, FlatRows, broken
 from evalkit.formats.judged import LINE
 from evalkit.formats.layout import CELL, Layout, lay_out
 from evalkit.formats.rows import Rows
@@ -116,13 +118,45 @@ def read(partition: Cells, contract: Contract, *, every: bool) -> Rows:
     faults: list[tuple[int, Violation]] = []
     table = _parsed(partition, needed)
     if table is None:
-        frame = _parsed_exactly(partition, needed, layout, faults)
+        cells = _parsed_exactly(partition, needed, faults)
+        frame = columns_of(cells.drop(_COUNTED), layout).with_columns(cells[_COUNTED].alias(LINE))
     else:
-        line = pl.int_range(partition.before, partition.before + table.num_rows, dtype=pl.UInt32, eager=True)
-        frame = columns_of(table, layout).with_columns(line.alias(LINE))
+        frame = columns_of(table, layout).with_columns(_counted(partition, table).alias(LINE))
     rows = read_typed(frame, layout, every=every, unit="line")
-    broken = Ledger.of((replace(fault, line=line),) for line, fault in faults)
-    return replace(rows, lines=partition.lines, ledger=_merged(rows.ledger, broken))
+    return replace(rows, lines=partition.lines, ledger=_with(rows.ledger, faults))
+
+
+def _counted(partition: Cells, table: pa.Table) -> pl.Series:
+    """Number the lines of a table of which each row is one."""
+    return pl.int_range(partition.before, partition.before + table.num_rows, dtype=pl.UInt32, eager=True)
+
+
+def _with(ledger: Ledger, faults: list[tuple[int, Violation]]) -> Ledger:
+    return _merged(ledger, Ledger.of((replace(fault, line=line),) for line, fault in faults))
+
+
+def read_flat(partition: Cells, kind: FlatKind) -> FlatRows:
+    """Read rows of cells as flat records; a list is a cell that spells it in JSON."""
+    if not partition.header:
+        return broken(kind, (), partition.lines)
+    wanted = [field.name for field in kind.fields]
+    wrong = [replace(fault, line=partition.headed) for fault in header_faults(partition.header)]
+    for field in kind.fields:
+        if field.required and field.name not in partition.header:
+            message = "there is no such column; the first line must be a header, with commas between the names"
+            wrong.append(Violation("missing-column", message, line=partition.headed, field=field.name))
+    if wrong:
+        return broken(kind, () if partition.headed is None else tuple(wrong), partition.lines)
+    needed = [name for name in wanted if name in partition.header]
+    faults: list[tuple[int, Violation]] = []
+    table = _parsed(partition, needed)
+    if table is None:
+        cells = _parsed_exactly(partition, needed, faults).rename({_COUNTED: LINE})
+    else:
+        texts = pl.DataFrame([to_polars(table.column(name)).alias(name) for name in needed])
+        cells = texts.insert_column(0, _counted(partition, table).alias(LINE))
+    rows = flat_cells.read(cells, kind)
+    return replace(rows, lines=partition.lines, ledger=_with(rows.ledger, faults))
 
 
 def _laid_out(partition: Cells, contract: Contract) -> Layout | tuple[Violation, ...]:
@@ -189,9 +223,11 @@ def _is_regular(data: bytes, columns: int) -> bool:
     return bool(found.item())
 
 
-def _parsed_exactly(
-    partition: Cells, needed: Sequence[str], layout: Layout, faults: list[tuple[int, Violation]]
-) -> pl.DataFrame:
+_COUNTED = "line:"
+"""The column of line numbers beside columns of any names."""
+
+
+def _parsed_exactly(partition: Cells, needed: Sequence[str], faults: list[tuple[int, Violation]]) -> pl.DataFrame:
     """Parse row by row, and note what is wrong with those that are none."""
     places = [partition.header.index(name) for name in needed]
     lines: list[int] = []
@@ -211,7 +247,7 @@ def _parsed_exactly(
         for column, place in zip(columns, places, strict=True):
             column.append(cells[place] or None)
     table = pl.DataFrame(dict(zip(needed, columns, strict=True)), schema=dict.fromkeys(needed, pl.String))
-    return columns_of(table, layout).with_columns(pl.Series(LINE, lines, pl.UInt32))
+    return table.with_columns(pl.Series(_COUNTED, lines, pl.UInt32))
 
 
 def documents(partition: Cells) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,9 @@ import pyarrow as pa
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Violation
+from evalkit.formats import flat_tables
 from evalkit.formats.columnar import Foreign, Piece, Table, documents_of, gathered, lay_out_table, read_piece
+from evalkit.formats.flat import FlatKind, FlatRows
 from evalkit.formats.layout import Kind
 from evalkit.formats.rows import Rows
 from evalkit.sources.formats import FRAME
@@ -45,6 +47,11 @@ def cut(given: Given) -> Iterator[Piece]:
 def read(partition: Piece, contract: Contract, *, every: bool) -> Rows:
     """Read a piece of a frame."""
     return read_piece(partition, contract, every=every)
+
+
+def read_flat(partition: Piece, kind: FlatKind) -> FlatRows:
+    """Read a piece of a frame as flat records."""
+    return flat_tables.read([partition.table], kind, foreign=partition.foreign, first=partition.number == 0)
 
 
 def documents(partition: Piece) -> Iterator[dict[str, Any]]:

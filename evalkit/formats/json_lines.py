@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Refusal
@@ -15,6 +15,9 @@ from evalkit.sources.formats import JSON_LINES, Format
 from evalkit.sources.partition import Given
 from evalkit.sources.source import Identity, open_same
 from evalkit.sources.stream import whole_lines, without_mark
+
+if TYPE_CHECKING:
+    from evalkit.formats.flat import FlatKind, FlatRows
 
 _LOOK = 16 * 1024
 
@@ -93,6 +96,13 @@ def cut(given: Given) -> Iterator[Block | Range]:
 def read(partition: Block | Range, contract: Contract, *, every: bool) -> Rows:
     """Read a partition's lines."""
     return read_rows(partition.load(), contract, every=every)
+
+
+def read_flat(partition: Block | Range, kind: FlatKind) -> FlatRows:
+    """Read a partition's lines as flat records."""
+    from evalkit.formats import flat_lines
+
+    return flat_lines.read(partition.load(), kind)
 
 
 def documents(partition: Block | Range) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from evalkit.records.strict_json import MAX_LINE, parse_scalar
 SAMPLED_LINES = 64
 """Lines of a partition from which its grammar is learned."""
 
-_FIRST_BYTES = (b"", b"{", b"\n", b"\r", b" ", b"\t")
+FIRST_BYTES = (b"", b"{", b"\n", b"\r", b" ", b"\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Rows:
 
 def read_rows(data: bytes, contract: Contract, *, every: bool = False) -> Rows:
     """Read the lines of a partition; with ``every``, the table holds all records and the ledger all violations."""
-    if data[:1] not in _FIRST_BYTES:  # Polars would unpack what looks compressed
+    if data[:1] not in FIRST_BYTES:  # Polars would unpack what looks compressed
         return _read_exactly(data, contract, every=every)
     if len(data) > MAX_LINE and any(len(line) > MAX_LINE for line in data.split(b"\n")):
         return _read_exactly(data, contract, every=every)  # no pattern knows how long a line may be

@@ -97,6 +97,15 @@ def _shape(value: Any, path: Path, prediction: Path | None, depth: int) -> Any:
     return None if value is None and path == prediction else SCALAR
 
 
+def generic_shape(value: Any, depth: int) -> Any:
+    """Return the shape of a value that was parsed with its objects as pairs.
+
+    Raises:
+        UnlearnableError: No pattern could describe it.
+    """
+    return _shape(value, (), None, depth)
+
+
 def _merge_gaps(shapes: Counter[Shape]) -> Counter[Shape]:
     """Count a shape with a null prediction as one that is alike but for it, where there is one."""
     full = [shape for shape in shapes if not has_gap(shape)]

@@ -11,6 +11,7 @@ import polars as pl
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Refusal
 from evalkit.formats.rows import Rows
+from evalkit.reading.counted import Place
 from evalkit.reading.engine import gather
 from evalkit.reading.splits import (
     APPEARANCE,
@@ -23,9 +24,6 @@ from evalkit.reading.splits import (
 )
 from evalkit.sources.formats import read_rows
 from evalkit.sources.partition import Inputs, Partition
-
-Place = tuple[int, int]
-"""A partition's source and its number in it."""
 
 
 def suspects(rows: Rows, contract: Contract, source: int) -> pl.DataFrame:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
-from operator import attrgetter
 
 import polars as pl
 
 from evalkit.contracts.contract import Contract
-from evalkit.errors import Ledger, Refusal, Violation
+from evalkit.errors import Ledger, Refusal
 from evalkit.formats.rows import Rows
-from evalkit.reading.held_out import Place, assert_contributor_held_out, suspects
+from evalkit.reading.counted import Place, assert_records, evidence_of, in_order, ledger_of, remarks_on, starts_of
+from evalkit.reading.held_out import assert_contributor_held_out, suspects
 from evalkit.reading.splits import SourceName
 from evalkit.reading.tally import Pile
 from evalkit.sources.partition import Inputs, Partition
@@ -91,29 +89,16 @@ class Parts:
 
     def ledger(self) -> Ledger:
         """Add up what is wrong with the lines of each source and with the source itself, in the order given."""
-        parts, starts = self._ordered(), self.starts()
-        by_source = {source: list(own) for source, own in groupby(parts, key=lambda part: part.place[0])}
-        found = Ledger()
-        for source, name in enumerate(self._inputs.labels):
-            own = (placed(part.ledger, name, starts[part.place]) for part in by_source.get(source, ()))
-            found = sum(own, found)
-            if source in self._inputs.broken:
-                found += Ledger.of([(self._inputs.broken[source],)])
-        return found
+        return ledger_of(self._inputs, self._parts)
 
     def starts(self) -> dict[Place, int]:
         """Return the number of each partition's first line, counted from 1 in its source."""
-        starts: dict[Place, int] = {}
-        for _, group in groupby(self._ordered(), key=lambda part: part.place[0]):
-            members = list(group)
-            firsts = accumulate((part.lines for part in members), initial=1)
-            starts.update(zip((part.place for part in members), firsts, strict=False))
-        return starts
+        return starts_of(self._parts)
 
     def assert_held_out(self, workers: int, *, every: bool = False) -> None:
         """Refuse leaks and splits that cannot be re-derived; with ``every``, spell out each of them."""
         starts = self.starts()
-        found = [part.suspects.with_columns(pl.col("line") + starts[part.place]) for part in self._ordered()]
+        found = [part.suspects.with_columns(pl.col("line") + starts[part.place]) for part in in_order(self._parts)]
         found.append(self._declared.whole())
         whole = pl.concat([frame for frame in found if frame.height] or found[:1])
         names = zip(self._inputs.labels, self._inputs.units, strict=True)
@@ -123,43 +108,10 @@ class Parts:
     def settled(self) -> Settled:
         """Return evidence, models and warnings."""
         evidence = self.evidence()
-        if not any(one.records for one in evidence):
-            raise Refusal.of(*(Violation("no-records", "holds no records", one.name) for one in evidence))
+        assert_records(evidence)
         models = sorted(frozenset[str]().union(*(part.models for part in self._parts)))
-        return Settled(evidence, tuple(models), (*_warnings(evidence), *self._inputs.warnings(self._contract)))
+        return Settled(evidence, tuple(models), (*remarks_on(evidence), *self._inputs.warnings(self._contract)))
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return what each source was."""
-        return tuple(self._evidence())
-
-    def _evidence(self) -> Iterator[Evidence]:
-        records = [0] * len(self._inputs.sources)
-        for part in self._parts:
-            records[part.place[0]] += part.records
-        for index, digest in enumerate(self._inputs.digests()):
-            size, sha256 = digest or (None, None)
-            name, came_from = self._inputs.labels[index], self._inputs.converted_from(index)
-            yield Evidence(name, size, sha256, records[index], came_from)
-
-    def _ordered(self) -> Sequence[Part]:
-        self._parts.sort(key=attrgetter("place"))
-        return self._parts
-
-
-def placed(ledger: Ledger, name: str, first_line: int) -> Ledger:
-    """Give violations their file and their line in it."""
-
-    def put(violation: Violation) -> Violation:
-        line = None if violation.line is None else first_line + violation.line  # None: the source as a whole
-        return replace(violation, file=name, line=line)
-
-    return replace(ledger, shown=tuple(put(violation) for violation in ledger.shown))
-
-
-def _warnings(evidence: Sequence[Evidence]) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for item in evidence:
-        if item.records == 0:
-            yield f"{item.name}: holds no records"
-        elif item.sha256 is not None and seen.setdefault(item.sha256, item.name) != item.name:
-            yield f"{item.name}: has the same content as {seen[item.sha256]}, so its records count twice"
+        return evidence_of(self._inputs, self._parts)

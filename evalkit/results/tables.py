@@ -15,7 +15,6 @@ from evalkit.exact import PLACES, Exact, Ratio, rounded
 from evalkit.metric import Measurement
 from evalkit.report import document
 from evalkit.results.row_groups import RowGroups
-from evalkit.sources.source import Evidence
 
 _DECIMAL = pl.Decimal(38, PLACES)
 _CHUNK_ROWS = 100_000
@@ -87,13 +86,29 @@ def table(rows: Sequence[Mapping[str, Any]], schema: Mapping[str, pl.DataType]) 
     return pl.DataFrame(rows, schema=dict(schema), orient="row")
 
 
-def metadata(schema: str, evidence: Sequence[Evidence], *, synthetic: bool) -> dict[str, str]:
+def metadata(schema: str, evidence: Sequence[Any], *, synthetic: bool) -> dict[str, str]:
     """Return what each Parquet file says of the report that it belongs to."""
     return {
         "evalkit.schema": schema,
         "evalkit.evidence": json.dumps(document(evidence), ensure_ascii=False),
         "evalkit.synthetic": json.dumps(synthetic),
     }
+
+
+def joined(
+    columns: Mapping[str, Mapping[str, pl.DataType]], chunks: Iterable[Mapping[str, pl.DataFrame]]
+) -> dict[str, pl.DataFrame]:
+    """Return each table whole.
+
+    Args:
+        columns: The columns of each table.
+        chunks: Rows of the tables, in order.
+    """
+    found: dict[str, list[pl.DataFrame]] = {name: [pl.DataFrame(schema=dict(kinds))] for name, kinds in columns.items()}
+    for chunk in chunks:
+        for name, frame in chunk.items():
+            found[name].append(frame)
+    return {name: pl.concat(frames) for name, frames in found.items()}
 
 
 def write_tables(

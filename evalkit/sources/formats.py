@@ -1,8 +1,9 @@
 """The registry of formats: how each is told from a file's name and first bytes, and which module cuts and reads it.
 
-A format is one entry here and one module, which has two functions, ``cut(given)`` and ``read(partition, contract,
-every=…)``. The module is named, not imported: it is loaded when the first source of its format is cut, so that digests
-are under way by then, and a run over plain JSON Lines loads nothing that only another format needs.
+A format is one entry here and one module, which has three functions: ``cut(given)``, ``read(partition, contract,
+every=…)`` and ``read_flat(partition, kind)``. The module is named, not imported: it is loaded when the first source of
+its format is cut, so that digests are under way by then, and a run over plain JSON Lines loads nothing that only
+another format needs.
 """
 
 from __future__ import annotations
@@ -102,3 +103,16 @@ def read_rows(partition: Any, contract: Any, *, every: bool = False) -> Any:
         The ``evalkit.formats.rows.Rows`` of the partition.
     """
     return home(partition.format).read(partition, contract, every=every)
+
+
+def read_flat(partition: Any, kind: Any) -> Any:
+    """Read a partition of any format whose records are flat.
+
+    Args:
+        partition: An ``evalkit.sources.partition.Partition``.
+        kind: An ``evalkit.formats.flat.FlatKind``.
+
+    Returns:
+        The ``evalkit.formats.flat.FlatRows`` of the partition.
+    """
+    return home(partition.format).read_flat(partition, kind)

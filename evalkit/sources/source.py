@@ -157,6 +157,21 @@ def resolve(given: Sequence[Input]) -> list[Source]:
     return sources
 
 
+def resolve_sides(predictions: Sequence[Input], gold: Sequence[Input]) -> tuple[list[Source], list[Source]]:
+    """Resolve the inputs of two sides, of which no file may be on both.
+
+    Raises:
+        Refusal: See ``resolve``; or one input is named on both sides.
+    """
+    sides = resolve(predictions), resolve(gold)
+    seen = {source.place: source for source in sides[0]}
+    for source in sides[1]:
+        if source.place in seen:
+            message = f"is named as gold, and as predictions ({seen[source.place].label}); name each on its side"
+            raise Refusal.of(Violation("same-file-twice", message, source.label))
+    return sides
+
+
 def listed(given: Input | Iterable[Input]) -> list[Input]:
     """Return what a caller gave, one path or frame or several, as a list.
 

@@ -96,11 +96,7 @@ class Report:
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the numbers as tidy tables with snake_case columns, one row a thing."""
-        found: dict[str, list[pl.DataFrame]] = {name: [pl.DataFrame(schema=kinds)] for name, kinds in COLUMNS.items()}
-        for chunk in self._chunks():
-            for name, frame in chunk.items():
-                found[name].append(frame)
-        return {name: pl.concat(frames) for name, frames in found.items()}
+        return tables.joined(COLUMNS, self._chunks())
 
     def worst_strata(self, number: int) -> list[tuple[Candidate, Stratum]]:
         """Return the strata of lowest precision at coverage, the largest first among equals."""

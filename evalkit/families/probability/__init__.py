@@ -1,0 +1,1 @@
+"""Probability vectors against gold: calibration and accuracy, per family and model."""

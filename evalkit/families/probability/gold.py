@@ -1,0 +1,137 @@
+"""The gold rows: read whole, held in memory, and found by their ids."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from evalkit.errors import Violation
+from evalkit.families.probability.faults import Faults
+from evalkit.families.probability.prediction import no_nul
+from evalkit.formats.flat import LINE, TEXT, Field, Values, frame_of
+from evalkit.reading.counted import Place
+
+UNLABELLED = "unlabelled"
+"""The family of rows that declare none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldKind:
+    """The kind of record that a gold row is."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that are read."""
+        return (
+            Field("id", TEXT),
+            Field("gold", TEXT),
+            Field("family", TEXT, required=False),
+            Field("positive", TEXT, required=False),
+        )
+
+    def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
+        """Return the values of a gold row, or the rules that it breaks."""
+        faults = Faults(document, "gold")
+        gold = faults.text("gold", "gold", required=True)
+        family, positive = faults.text("family", "family"), faults.text("positive", "positive")
+        return faults.all() if faults.found else (faults.id, gold, family, positive)
+
+    def is_valid(self, frame: pl.DataFrame) -> pl.Series:
+        """Tell the rows that are valid beyond doubt."""
+        checks = [no_nul("id"), no_nul("gold")]
+        checks += [no_nul(name).fill_null(value=True) for name in ("family", "positive")]
+        return frame.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
+
+
+def compact(table: pl.DataFrame) -> pl.DataFrame:
+    """Return gold rows as they are held: texts that repeat as categories."""
+    repeated = pl.col("gold", "positive").cast(pl.Categorical)
+    return table.select("id", repeated, pl.col("family").fill_null(UNLABELLED).cast(pl.Categorical), LINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two gold rows of one id: the earlier and the later, by their numbers."""
+
+    id: str
+    earlier: int
+    later: int
+
+
+class Gold:
+    """All gold rows, and an index over the hashes of their ids.
+
+    A hash finds at most one row: where two ids share one, another seed is taken. So an id is looked up by a search for
+    its hash and one comparison of texts.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Place, pl.DataFrame]]) -> None:
+        ordered = sorted(parts, key=lambda part: part[0])
+        self._places = [place for place, _ in ordered]
+        self._firsts = [0]
+        for _, table in ordered:
+            self._firsts.append(self._firsts[-1] + table.height)
+        none = compact(frame_of(GoldKind(), [], []))
+        self.table = pl.concat([none, *(table for _, table in ordered)], rechunk=True)
+        self._seed = 0
+        self._pairs: list[Pair] = []
+        while not self._index():
+            self._seed += 1
+
+    def _index(self) -> bool:
+        """Sort the hashes; False where two different ids share one."""
+        ids = self.table["id"]
+        hashes = ids.hash(self._seed)
+        self._rows = hashes.arg_sort()
+        self._hashes = hashes.gather(self._rows)
+        same = (self._hashes == self._hashes.shift(1)).fill_null(value=False).arg_true()
+        if not len(same):
+            return True
+        left, right = self._rows.gather(same - 1), self._rows.gather(same)
+        twice = ids.gather(left) == ids.gather(right)
+        if not twice.all():
+            return False
+        self._pairs = list(self._twice(ids, pl.concat([left, right]).unique()))
+        return True
+
+    def _twice(self, ids: pl.Series, rows: pl.Series) -> Iterator[Pair]:
+        """Find the rows whose id an earlier row has."""
+        found = pl.DataFrame({"id": ids.gather(rows), "row": rows}).sort("row")
+        firsts = found.with_columns(first=pl.col("row").first().over("id")).filter(pl.col("row") != pl.col("first"))
+        for one, row, first in firsts.iter_rows():
+            yield Pair(one, first, row)
+
+    @property
+    def twice(self) -> Sequence[Pair]:
+        """The rows whose id an earlier row has, in the order of the input."""
+        return self._pairs
+
+    def place_of(self, row: int) -> tuple[Place, int]:
+        """Return the partition of a row, and its line in it."""
+        part = bisect_right(self._firsts, row) - 1
+        return self._places[part], self.table[LINE][row]
+
+    def hashes_of(self, ids: pl.Series) -> pl.Series:
+        """Return the hashes of some ids."""
+        return ids.hash(self._seed)
+
+    def find(self, ids: pl.Series) -> pl.Series:
+        """Return the row of each id; null where there is none."""
+        if not self.table.height or ids.is_empty():
+            return pl.repeat(None, len(ids), dtype=pl.UInt32, eager=True)
+        hashes = self.hashes_of(ids)
+        order = hashes.arg_sort()  # neighbours are then looked up one after the other
+        wanted = hashes.gather(order)
+        place = self._hashes.search_sorted(wanted, side="left").clip(upper_bound=self.table.height - 1)
+        rows = self._rows.gather(place)
+        there = (self._hashes.gather(place) == wanted) & (self.table["id"].gather(rows) == ids.gather(order))
+        found = pl.DataFrame({"order": order, "row": rows.cast(pl.UInt32), "there": there})
+        return found.sort("order").select(pl.when("there").then("row")).to_series()
+
+    def items(self) -> dict[str, int]:
+        """Count the rows of each family."""
+        return {str(family): count for family, count in self.table.group_by("family").len().iter_rows()}

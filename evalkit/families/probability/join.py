@@ -1,0 +1,151 @@
+"""Predictions met with gold, partition by partition: tallies of what meets, and what is needed to refuse the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from evalkit.errors import Ledger, Violation
+from evalkit.families.probability import terms
+from evalkit.families.probability.gold import Gold
+from evalkit.families.probability.prediction import Prediction
+from evalkit.formats.flat import LINE, FlatRows
+from evalkit.reading.counted import Place
+from evalkit.records.strict_json import show
+from evalkit.sources.formats import read_flat
+from evalkit.sources.partition import Partition
+
+FIRST_IDS = 5
+"""How many ids without gold are named."""
+
+_BINARY = ("true", "false")
+"""Options, in this order, of which the first is the positive class unless gold says otherwise."""
+
+
+_HASHED = {"model": pl.Categorical, "key": pl.UInt64}
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """Predictions without gold.
+
+    Attributes:
+        count: How many there are.
+        ids: The first of their ids, sorted.
+        hashes: The hashes of all their ids, with their models.
+    """
+
+    count: int = 0
+    ids: tuple[str, ...] = ()
+    hashes: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema={"model": pl.Categorical, "key": pl.UInt64})
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What one partition of predictions gave; lines count from 0 in it.
+
+    Attributes:
+        place: The partition.
+        stored: How many stored bytes it stands for.
+        lines: How many lines it has.
+        records: How many of them are valid predictions.
+        ledger: What is wrong with the others.
+        apart: What is wrong with predictions that are valid, but not for their gold.
+        met: The model and the gold row of each prediction, as ``key``.
+        unmet: The predictions without gold.
+        unnamed: The first line without a model; None where all have one.
+        named: Whether some prediction has a model.
+        by_class: See ``terms.outcomes``.
+        by_bin: See ``terms.outcomes``.
+    """
+
+    place: Place
+    stored: int
+    lines: int
+    records: int
+    ledger: Ledger
+    apart: Ledger
+    met: pl.DataFrame
+    unmet: Unmet
+    unnamed: int | None
+    named: bool
+    by_class: pl.DataFrame
+    by_bin: pl.DataFrame
+
+    def emptied(self) -> Joined:
+        """Return it without the tallies, which are added up elsewhere."""
+        return replace(self, by_class=self.by_class.clear(), by_bin=self.by_bin.clear())
+
+
+def join(partition: Partition, kind: Prediction, gold: Gold, bins: int) -> Joined:
+    """Read one partition of predictions and meet it with gold."""
+    rows: FlatRows = read_flat(partition, kind)
+    table = rows.table.with_columns(pl.col("model").cast(pl.Categorical)).with_columns(
+        gold.find(rows.table["id"]).alias("key")
+    )
+    met, unmet = table.filter(pl.col("key").is_not_null()), table.filter(pl.col("key").is_null())
+    joined = _with_gold(met, gold)
+    fits, apart = _fitting(joined)
+    by_class, by_bin = terms.outcomes(fits, bins)
+    unnamed = table.filter(pl.col("model").is_null())[LINE]
+    return Joined(
+        (partition.source, partition.number),
+        partition.stored,
+        rows.lines,
+        rows.records,
+        rows.ledger,
+        apart,
+        met.select("model", pl.col("key").cast(pl.UInt32)),
+        _unmet(unmet, gold),
+        None if unnamed.is_empty() else unnamed.sort()[0],
+        table["model"].null_count() < table.height,
+        by_class,
+        by_bin,
+    )
+
+
+def _unmet(rows: pl.DataFrame, gold: Gold) -> Unmet:
+    if rows.is_empty():
+        return Unmet()
+    ids = rows["id"]
+    hashes = rows.select("model", gold.hashes_of(ids).alias("key"))
+    return Unmet(len(ids), tuple(ids.unique().bottom_k(FIRST_IDS).sort()), hashes)
+
+
+def _with_gold(met: pl.DataFrame, gold: Gold) -> pl.DataFrame:
+    """Add what gold says of each prediction, and where its answer and its positive class stand among the options."""
+    said = gold.table.select("gold", "family", "positive")[met["key"]]
+    rows = met.hstack(said)
+    options = rows["option_ids"]
+    rows = rows.with_columns(terms.slots(options, rows["gold"].cast(pl.String)).alias("slot"))
+    binary = (options.list.len() == len(_BINARY)) & (options.list.get(0) == _BINARY[0])
+    binary &= options.list.get(1, null_on_oob=True) == _BINARY[1]
+    slot = pl.select(pl.when(binary).then(pl.lit(0, pl.Int64))).to_series() if len(binary) else rows["slot"]
+    if rows["positive"].null_count() < rows.height:
+        named = rows["positive"].cast(pl.String)
+        slot = pl.select(pl.when(named.is_null()).then(slot).otherwise(terms.slots(options, named))).to_series()
+    return rows.with_columns(slot.alias("positive_slot"))
+
+
+def _fitting(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ledger]:
+    """Part the rows whose gold is among their options from the others, and say what is wrong with those."""
+    outside = pl.col("slot").is_null()
+    positive = pl.col("positive").is_not_null() & pl.col("positive_slot").is_null()
+    wrong = rows.filter(outside | positive).sort(LINE)
+    if wrong.is_empty():
+        return rows, Ledger()
+    told = wrong.select(LINE, "id", pl.col("gold", "positive").cast(pl.String), "slot", positive.alias("no_positive"))
+    broken = []
+    for line, one, gold, named, slot, no_positive in told.iter_rows():
+        faults = [("gold", gold)] if slot is None else []
+        faults += [("positive", named)] if no_positive else []
+        broken.append(tuple(_outside(line, one, name, value) for name, value in faults))
+    return rows.filter(~(outside | positive)), Ledger.of(broken)
+
+
+def _outside(line: int, one: str, name: str, value: str) -> Violation:
+    message = f"gold says {name} {show(value)} of prediction {show(one)}, which is none of its options"
+    return Violation(f"{name}-option", message, line=line, field="option_ids")

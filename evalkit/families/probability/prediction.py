@@ -1,0 +1,176 @@
+"""One prediction: what its line must hold, judged exactly one by one, by whole columns where nothing is in doubt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+from typing import Any
+
+import polars as pl
+
+from evalkit.errors import Violation
+from evalkit.exact import PLACES
+from evalkit.families.probability.faults import Faults
+from evalkit.formats.flat import NUMBERS, TEXT, TEXTS, Field, Values
+from evalkit.records.rules import is_confidence, is_name, judge_model
+from evalkit.records.strict_json import show
+
+_UNIT = 10**PLACES
+_DOUBT = 1e-9
+"""How near to the tolerance a sum of floats may come and still tell on which side of it the sum of decimals is."""
+
+_LONG = 100_000
+"""Options from which on a sum of floats tells too little."""
+
+FIELDS = (
+    Field("id", TEXT),
+    Field("option_ids", TEXTS),
+    Field("probabilities", NUMBERS, required=False),
+    Field("label", TEXT, required=False),
+    Field("model", TEXT, required=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The kind of record that a prediction is.
+
+    Attributes:
+        tolerance: How far the sum of a vector may be off 1.
+    """
+
+    tolerance: Fraction
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that are read."""
+        return FIELDS
+
+    def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
+        """Return the values of a prediction, or the rules that it breaks."""
+        faults = Faults(document, "prediction")
+        options = _options(document, faults)
+        vector = self._vector(document, options, faults)
+        label = faults.text("label", "label")
+        if vector is None and isinstance(label, str) and options is not None and label not in set(options):
+            faults.note(Violation("label", "must be one of the row's options", field="label", value=show(label)))
+        model = document.get("model")
+        if model is not None and (fault := judge_model(model)) is not None:
+            faults.note(fault, "model")
+        if faults.found:
+            return faults.all()
+        return faults.id, options, vector, label, model
+
+    def _vector(self, document: Mapping[str, Any], options: list[str] | None, faults: Faults) -> list[float] | None:
+        vector = document.get("probabilities")
+        if vector is None:
+            return None
+        if not isinstance(vector, list):
+            message = "must be a list with a number for each option, or null"
+            faults.note(Violation("probability", message, field="probabilities", value=show(vector)))
+            return None
+        wrong = [place for place, value in enumerate(vector) if not is_confidence(value)]
+        if wrong:
+            faults.note(_no_probability(vector, wrong))
+        elif options is not None and len(vector) != len(options):
+            message = f"must have {len(options)} numbers, as there are options; it has {len(vector)}"
+            faults.note(Violation("vector-length", message, field="probabilities"))
+        elif abs(off := deviation(vector)) > self.tolerance:
+            faults.note(_off(off, self.tolerance))
+        else:
+            return [float(value) for value in vector]
+        return None
+
+    def is_valid(self, frame: pl.DataFrame) -> pl.Series:
+        """Tell the rows that are valid beyond doubt."""
+        options, vector = pl.col("option_ids").list, pl.col("probabilities").list
+        length = options.len()
+        checks = [no_nul("id"), length >= 1, options.n_unique() == length, _no_fault_inside(frame, "option_ids")]
+        within = vector.eval(pl.element().is_between(0, 1)).list.all() & (vector.len() == length) & (length < _LONG)
+        whole = _no_fault_inside(frame, "probabilities") & ((vector.sum() - 1).abs() <= float(self.tolerance) - _DOUBT)
+        no_label = pl.col("label").is_null()
+        sound = no_label | no_nul("label")
+        known = sound & (no_label | options.contains(pl.col("label")))
+        if frame["label"].null_count() == frame.height:
+            known = sound = pl.lit(value=True)
+        checks.append(pl.when(pl.col("probabilities").is_null()).then(known).otherwise(within & whole & sound))
+        wrong = [name for name in frame["model"].unique().drop_nulls() if not is_name(name)]
+        if wrong:
+            checks.append(~pl.col("model").is_in(wrong).fill_null(value=False))
+        return frame.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
+
+
+def no_nul(name: str) -> pl.Expr:
+    """Tell the texts without U+0000."""
+    return ~pl.col(name).str.contains("\0", literal=True)
+
+
+def _no_fault_inside(frame: pl.DataFrame, name: str) -> pl.Expr:
+    """Tell the lists without a null, and without a text that holds U+0000; mostly one look at all of them tells."""
+    inner = frame[name].explode(empty_as_null=False, keep_nulls=False)
+    if not inner.null_count() and (inner.dtype != pl.String or not inner.str.contains("\0", literal=True).any()):
+        return pl.lit(value=True)
+    wrong = pl.element().is_null()
+    if inner.dtype == pl.String:
+        wrong |= pl.element().str.contains("\0", literal=True)
+    return ~pl.col(name).list.eval(wrong).list.any()
+
+
+def _options(document: Mapping[str, Any], faults: Faults) -> list[str] | None:
+    """Return the options, or None where they are not what they must be."""
+    if "option_ids" not in document:
+        faults.note(Violation("missing-field", "is missing", field="option_ids"))
+        return None
+    options = document["option_ids"]
+    if not isinstance(options, list) or not options:
+        message = "must be a list of texts, of at least one"
+        faults.note(Violation("options", message, field="option_ids", value=show(options)))
+        return None
+    seen: set[str] = set()
+    for place, option in enumerate(options):
+        where, shown = f"option_ids[{place}]", show(option)
+        if not isinstance(option, str):
+            faults.note(Violation("options", "must be a text", field=where, value=shown))
+        elif "\0" in option:
+            faults.note(Violation("nul", "no option may hold the character U+0000", field=where, value=shown))
+        elif option in seen:
+            faults.note(Violation("option-twice", "each option may stand once", field=where, value=shown))
+        else:
+            seen.add(option)
+            continue
+        return None  # the first tells; a list may hold thousands
+    return options
+
+
+def _no_probability(vector: list[Any], wrong: list[int]) -> Violation:
+    first, others = wrong[0], len(wrong) - 1
+    more = f"; so must {others:,} more of the row" if others else ""
+    shown = vector[first]
+    said = str(shown) if isinstance(shown, float) and not math.isfinite(shown) else show(shown)
+    return Violation("probability", f"must be a number from 0 to 1{more}", field=f"probabilities[{first}]", value=said)
+
+
+def deviation(vector: list[float]) -> Fraction:
+    """Return how far the sum of a vector is off 1, each probability taken as a decimal of 15 places.
+
+    >>> deviation([0.5, 0.499])
+    Fraction(-1, 1000)
+    """
+    return Fraction(sum(round(value * _UNIT) for value in vector), _UNIT) - 1
+
+
+def _off(off: Fraction, tolerance: Fraction) -> Violation:
+    total = decimal(1 + off)
+    message = f"must sum to 1 within {decimal(tolerance)}; it sums to {total}, off by {decimal(abs(off))}"
+    return Violation("sum", message, field="probabilities")
+
+
+def decimal(value: Fraction) -> str:
+    """Write a fraction as a decimal of at most 15 places."""
+    places = Decimal(1).scaleb(-PLACES)
+    exact = (Decimal(value.numerator) / Decimal(value.denominator)).quantize(places, ROUND_HALF_EVEN)
+    text = f"{exact:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

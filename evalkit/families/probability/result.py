@@ -1,0 +1,313 @@
+"""The report of probability vectors, as Python objects, as JSON and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from evalkit.exact import rounded
+from evalkit.families.probability import metrics
+from evalkit.families.probability.measured import measurements
+from evalkit.families.probability.metrics import Counts, added
+from evalkit.metric import Measurement, Place
+from evalkit.report import canonical, document, written
+from evalkit.results import tables
+from evalkit.results.files import write_file, write_folder
+from evalkit.sources.source import Evidence
+
+SCHEMA = "evalkit-evaluation-v1"
+
+_PLACE: dict[str, pl.DataType] = {"model": pl.String(), "split": pl.String(), **tables.STRATUM}
+_COUNT, _VALUE = pl.Int64(), pl.Float64()
+
+COLUMNS: Mapping[str, dict[str, pl.DataType]] = {
+    "per_class": {**_PLACE, "label": pl.String(), "support": _COUNT, "correct": _COUNT, "recall": _VALUE},
+    "bins": {
+        **_PLACE,
+        "bin": pl.Int16(),
+        "lower": _VALUE,
+        "upper": _VALUE,
+        "count": _COUNT,
+        "mean_confidence": _VALUE,
+        "accuracy": _VALUE,
+    },
+    "measurements": tables.MEASUREMENT,
+}
+"""The columns of each table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read.
+
+    Attributes:
+        side: ``predictions`` or ``gold``.
+        name: The name as given.
+        bytes: The stored bytes; None for a data frame.
+        sha256: Their SHA-256; None likewise.
+        records: The records.
+    """
+
+    SNAKE_CASE: ClassVar[bool] = True
+
+    side: str
+    name: str
+    bytes: int | None
+    sha256: str | None
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """One confidence bin that is not empty; the lower edge is in it, the upper only where it is 1.
+
+    Attributes:
+        lower: The lower edge.
+        upper: The upper edge.
+        n: Scored rows in it.
+        mean_confidence: The mean of their confidences.
+        accuracy: The share of them that is correct.
+    """
+
+    SNAKE_CASE: ClassVar[bool] = True
+
+    lower: float
+    upper: float
+    n: int
+    mean_confidence: float
+    accuracy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Every number of one family, or of all.
+
+    Attributes:
+        n_items: Gold rows.
+        n_missing: Rows with neither a vector nor a label, gold rows without a prediction included.
+        n_predicted: Rows with a predicted slot.
+        n_scored: Rows with a vector; only these enter NLL, Brier scores and ECE.
+        n_unscored: Rows without a vector.
+        accuracy: Correct / predicted rows; None where nothing is predicted.
+        balanced_accuracy: Plain mean of the recalls.
+        classes_in_gold: The classes that are gold of predicted rows, sorted.
+        per_class_recall: The recall of each.
+        nll: Mean negative log-likelihood of gold, in nats, probabilities below 1e-12 counting as that.
+        brier_multiclass: Mean squared error over all slots, summed over the slots and not halved.
+        n_binary: Scored rows with a positive class.
+        brier_binary: Mean squared error of the probability of the positive class.
+        ece: Expected calibration error over equal-width bins.
+        reliability: The bins that are not empty.
+    """
+
+    SNAKE_CASE: ClassVar[bool] = True
+
+    n_items: int
+    n_missing: int
+    n_predicted: int
+    n_scored: int
+    n_unscored: int
+    accuracy: float | None
+    balanced_accuracy: float | None
+    classes_in_gold: tuple[str, ...]
+    per_class_recall: Mapping[str, float]
+    nll: float | None
+    brier_multiclass: float | None
+    n_binary: int
+    brier_binary: float | None
+    ece: float | None
+    reliability: tuple[ReliabilityBin, ...]
+    counts: Counts = field(repr=False, metadata={"report": False})
+    bins: int = field(repr=False, metadata={"report": False})
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMetrics:
+    """The numbers of one model.
+
+    Attributes:
+        overall: Over all gold rows.
+        by_family: Per family, sorted by its name.
+    """
+
+    SNAKE_CASE: ClassVar[bool] = True
+
+    overall: Metrics
+    by_family: Mapping[str, Metrics]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The outcome of ``evaluate``.
+
+    Attributes:
+        schema: ``evalkit-evaluation-v1``.
+        synthetic: Whether the caller said that the records are invented.
+        run: The caller's own record of the run, or None.
+        bins: The number of confidence bins.
+        predictions_sha256: The SHA-256 of the predictions, where they are one file.
+        gold_sha256: That of gold, where it is one file.
+        evidence: What was read, predictions first, each side in the order given.
+        overall: The numbers over all gold rows; None where predictions name models.
+        by_family: Those of each family, sorted by its name; None likewise.
+        by_model: Both for each model, sorted by its name; None where predictions name none.
+        warnings: What the caller should know though nothing was refused.
+    """
+
+    SNAKE_CASE: ClassVar[bool] = True
+
+    schema: str
+    synthetic: bool
+    run: Mapping[str, Any] | None
+    bins: int
+    predictions_sha256: str | None
+    gold_sha256: str | None
+    evidence: tuple[Read, ...]
+    overall: Metrics | None
+    by_family: Mapping[str, Metrics] | None
+    by_model: Mapping[str, ModelMetrics] | None
+    warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
+
+    @property
+    def models(self) -> Mapping[str | None, ModelMetrics]:
+        """The numbers by model; by None where predictions name none."""
+        if self.overall is not None and self.by_family is not None:
+            return {None: ModelMetrics(self.overall, self.by_family)}
+        return {model: own for model, own in (self.by_model or {}).items()}  # noqa: C416 - so that None may be a key
+
+    @property
+    def measurements(self) -> Iterator[Measurement]:
+        """Every number, exact, and where it stands."""
+        for place, one in self._places():
+            yield from measurements(place, one.counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data, keys as in the JSON."""
+        plain: dict[str, Any] = document(self)
+        return plain
+
+    def to_json(self) -> str:
+        """Return the report as JSON; the same records give the same text."""
+        return canonical(self).decode("utf-8")
+
+    def write_json(self, path: str | Path) -> None:
+        """Write the JSON, whole or not at all."""
+        write_file(Path(path), written(self))
+
+    def write_tables(self, folder: str | Path) -> None:
+        """Write a results folder, whole or not at all: ``report.json`` and a Parquet file for each of ``tables()``."""
+        notes = tables.metadata(self.schema, self.evidence, synthetic=self.synthetic)
+
+        def fill(inside: Path) -> None:
+            write_file(inside / "report.json", written(self))
+            tables.write_tables(inside, COLUMNS, self._chunks(), notes)
+
+        write_folder(Path(folder), fill)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the numbers as tidy tables with snake_case columns, one row a thing."""
+        return tables.joined(COLUMNS, self._chunks())
+
+    def _places(self) -> Iterator[tuple[Place, Metrics]]:
+        for model, own in self.models.items():
+            yield Place(model), own.overall
+            for family, one in own.by_family.items():
+                yield Place(model, stratum_field="family", stratum=family), one
+
+    def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
+        """Make the rows of each table, family by family."""
+        for place, one in self._places():
+            here = {"model": place.model, "stratum_field": place.stratum_field, "stratum": place.stratum}
+            classes = one.counts.classes
+            rows = [
+                {**here, "label": label, "support": classes[label].predicted, "correct": classes[label].correct}
+                | {"recall": recall}
+                for label, recall in one.per_class_recall.items()
+            ]
+            bins = [
+                {**here, "bin": index, "count": row.n, **asdict(row)}
+                for index, row in zip(sorted(one.counts.bins), one.reliability, strict=True)
+            ]
+            yield {
+                "per_class": tables.table(rows, COLUMNS["per_class"]),
+                "bins": tables.table(bins, COLUMNS["bins"]),
+                "measurements": tables.measurements("evaluation", measurements(place, one.counts)),
+            }
+
+
+def evaluation(
+    counts: Mapping[str | None, Mapping[str, Counts]],
+    bins: int,
+    evidence: Mapping[str, Sequence[Evidence]],
+    *,
+    synthetic: bool,
+    run: Mapping[str, Any] | None,
+    warnings: tuple[str, ...],
+) -> Evaluation:
+    """Make the report.
+
+    Args:
+        counts: The counts of each family, by model; by None where predictions name none.
+        bins: The number of confidence bins.
+        evidence: What was read of each side.
+        synthetic: Whether the records are invented.
+        run: The caller's own record of the run.
+        warnings: What the caller should know.
+    """
+    by_model = {model: _model_metrics(own, bins) for model, own in counts.items()}
+    alone = by_model.get(None)
+    digests = {side: one[0].sha256 if len(one) == 1 else None for side, one in evidence.items()}
+    return Evaluation(
+        schema=SCHEMA,
+        synthetic=synthetic,
+        run=run,
+        bins=bins,
+        predictions_sha256=digests["predictions"],
+        gold_sha256=digests["gold"],
+        evidence=tuple(Read(side, *one[:4]) for side, each in evidence.items() for one in each),
+        overall=None if alone is None else alone.overall,
+        by_family=None if alone is None else alone.by_family,
+        by_model=None if alone else {model: own for model, own in by_model.items() if model is not None},
+        warnings=warnings,
+    )
+
+
+def _model_metrics(families: Mapping[str, Counts], bins: int) -> ModelMetrics:
+    overall = summarize(added(families.values()), bins)
+    return ModelMetrics(overall, {family: summarize(own, bins) for family, own in sorted(families.items())})
+
+
+def summarize(counts: Counts, bins: int) -> Metrics:
+    """Reduce counts to every number of a family."""
+    classes = sorted(counts.classes)
+    recalls = {label: rounded(metrics.recall(counts.classes[label])) for label in classes}
+    return Metrics(
+        n_items=counts.items,
+        n_missing=counts.missing,
+        n_predicted=counts.predicted,
+        n_scored=counts.scored,
+        n_unscored=counts.unscored,
+        accuracy=rounded(metrics.accuracy(counts)),
+        balanced_accuracy=rounded(metrics.balanced_accuracy(counts)),
+        classes_in_gold=tuple(classes),
+        per_class_recall={label: recall for label, recall in recalls.items() if recall is not None},
+        nll=rounded(metrics.nll(counts)),
+        brier_multiclass=rounded(metrics.brier_multiclass(counts)),
+        n_binary=counts.binary,
+        brier_binary=rounded(metrics.brier_binary(counts)),
+        ece=rounded(metrics.ece(counts)),
+        reliability=tuple(_reliability(counts, bins)),
+        counts=counts,
+        bins=bins,
+    )
+
+
+def _reliability(counts: Counts, bins: int) -> Iterator[ReliabilityBin]:
+    for index, row in sorted(counts.bins.items()):
+        confidence, accuracy = rounded(metrics.mean_confidence(row)), rounded(metrics.bin_accuracy(row))
+        if confidence is not None and accuracy is not None:  # a bin that is there is not empty
+            yield ReliabilityBin(index / bins, (index + 1) / bins, row.n, confidence, accuracy)

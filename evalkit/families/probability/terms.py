@@ -1,0 +1,102 @@
+"""What each joined row adds to the tallies: its outcome, and its terms as 64-bit floats.
+
+A term is a function of its row alone, and sums are of decimals: so neither order nor partition ever shows.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+import pyarrow as pa
+
+from evalkit.exact import PLACES
+
+FLOOR = 1e-12
+"""The least probability that a negative log-likelihood is taken of."""
+
+CLASS_KEYS = ["model", "family", "gold"]
+BIN_KEYS = ["model", "family", "bin"]
+
+_DECIMAL = pl.Decimal(38, PLACES)
+
+
+def slots(options: pl.Series, wanted: pl.Series) -> pl.Series:
+    """Return where each wanted text stands in its list of distinct options; null where it does not.
+
+    >>> slots(pl.Series([["a", "b"], ["b", "a"], ["a"]]), pl.Series(["b", "b", "c"])).to_list()
+    [1, 0, None]
+    """
+    lengths = options.list.len()
+    row = pl.int_range(len(options), dtype=pl.UInt32, eager=True)
+    rows = (
+        pl.DataFrame({"row": row})
+        .select(pl.col("row").repeat_by(lengths))
+        .to_series()
+        .explode(empty_as_null=False, keep_nulls=False)
+    )
+    flat = options.explode(empty_as_null=False, keep_nulls=False)
+    hits = (flat == wanted.gather(rows)).arg_true()
+    starts = lengths.cum_sum() - lengths
+    at = rows.gather(hits)
+    found = pl.DataFrame({"row": at, "slot": hits.cast(pl.Int64) - starts.gather(at).cast(pl.Int64)})
+    return pl.DataFrame({"row": row}).join(found, on="row", how="left", maintain_order="left")["slot"]
+
+
+def squared_errors(vectors: pl.Series, slot: pl.Series) -> pl.Series:
+    """Return of each vector the sum of (p - [k = slot])², from the first slot to the last.
+
+    >>> squared_errors(pl.Series([[0.75, 0.25]]), pl.Series([0])).to_list()
+    [0.125]
+    """
+    lengths = vectors.list.len().cast(pl.Int64)
+    ends = lengths.cum_sum()
+    flat = vectors.explode(empty_as_null=False, keep_nulls=False)
+    place = ends - lengths + slot
+    off = flat.gather(place) - 1.0
+    squares = (flat * flat).scatter(place, off * off)
+    offsets = pl.concat([pl.Series([0], dtype=pl.Int64), ends])
+    lists = pa.LargeListArray.from_arrays(offsets.to_arrow(), squares.to_arrow())
+    return pl.Series(pl.from_arrow(lists)).list.sum()
+
+
+def outcomes(joined: pl.DataFrame, bins: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Tally joined rows.
+
+    Args:
+        joined: ``option_ids``, ``probabilities``, ``label``, ``model``, ``family``, ``gold``, ``slot`` (that of gold)
+            and ``positive_slot`` (null where there is no positive class).
+        bins: The number of confidence bins.
+
+    Returns:
+        Per class of gold how many rows were predicted and how many correctly; per confidence bin the numbers and the
+        sums of the terms.
+    """
+    vector = pl.col("probabilities")
+    scored = joined.filter(vector.is_not_null())
+    labelled = joined.filter(vector.is_null() & pl.col("label").is_not_null())
+    scored = scored.with_columns(
+        correct=vector.list.arg_max() == pl.col("slot"),
+        confidence=vector.list.max(),
+        on_gold=vector.list.get(pl.col("slot")),
+        on_positive=vector.list.get(pl.col("positive_slot")),
+        brier=squared_errors(scored["probabilities"], scored["slot"]),
+    )
+    labelled = labelled.with_columns(correct=pl.col("label") == pl.col("gold").cast(pl.String))
+    kept = [*CLASS_KEYS, "correct"]
+    predicted = pl.concat([scored.select(kept), labelled.select(kept)])
+    off = pl.col("on_positive") - (pl.col("slot") == pl.col("positive_slot")).cast(pl.Float64)
+    terms = scored.select(
+        "model",
+        "family",
+        bin=(pl.col("confidence") * bins).floor().cast(pl.Int32).clip(upper_bound=bins - 1),
+        n=pl.lit(1, pl.Int64),
+        correct=pl.col("correct").cast(pl.Int64),
+        confidence=pl.col("confidence").cast(_DECIMAL),
+        nll=(-pl.max_horizontal("on_gold", pl.lit(FLOOR)).log()).cast(_DECIMAL),
+        brier=pl.col("brier").cast(_DECIMAL),
+        binary=pl.col("positive_slot").is_not_null().cast(pl.Int64),
+        brier_binary=(off * off).cast(_DECIMAL),
+    )
+    by_class = predicted.group_by(CLASS_KEYS).agg(
+        n=pl.len().cast(pl.Int64), correct=pl.col("correct").sum().cast(pl.Int64)
+    )
+    return by_class, terms.group_by(BIN_KEYS).agg(pl.all().sum())

@@ -1,0 +1,196 @@
+"""Tables of flat records: columns of the right types are judged as a whole, doubtful rows one by one as documents.
+
+A list of any length stays one value: tables are cut so that a piece holds about so many values, not so many rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from evalkit.errors import Ledger, Violation
+from evalkit.formats.arrow_texts import NotTextError, checked_texts
+from evalkit.formats.columnar import NONE, Foreign, Table, schema_of, to_polars
+from evalkit.formats.flat import (
+    LINE,
+    TEXT,
+    TEXTS,
+    Field,
+    FlatKind,
+    FlatRows,
+    Values,
+    broken,
+    frame_of,
+    is_violations,
+)
+from evalkit.sources.dataset import Hive
+
+VALUES = 4 * 1024 * 1024
+"""About how many values of lists a piece holds."""
+
+
+def read(
+    tables: Iterable[Table], kind: FlatKind, *, hive: Hive = (), foreign: Foreign = NONE, first: bool = True
+) -> FlatRows:
+    """Read consecutive tables as one partition.
+
+    Args:
+        tables: The tables, of the columns that are there.
+        kind: What their rows must be.
+        hive: What the names of folders say of every row.
+        foreign: Columns that could not be handed over.
+        first: Whether it is the first partition of its source, which alone says what is wrong with the columns.
+    """
+    lines, found, ledger = 0, [frame_of(kind, [], [])], Ledger()
+    for table in tables:
+        for piece in pieces(table):
+            rows = _read_piece(piece, kind, hive, foreign, first=first)
+            found.append(rows.table.with_columns(pl.col(LINE) + lines))
+            ledger += _moved(rows.ledger, lines)
+            lines += rows.lines
+    return FlatRows(lines, pl.concat(found), ledger)
+
+
+def pieces(table: Table) -> Iterator[Table]:
+    """Cut a table so that no piece holds many more values than it should."""
+    rows: int = table.shape[0]
+    values = _values(table)
+    step = max(rows * VALUES // max(values, VALUES), 1)
+    for start in range(0, max(rows, 1), step):
+        yield table.slice(start, step)
+
+
+def _values(table: Table) -> int:
+    """Count the values of the lists of a table."""
+    found = 0
+    if isinstance(table, pl.DataFrame):
+        for series in table:
+            if isinstance(series.dtype, pl.List):
+                found += int(series.list.len().sum() or 0)
+            elif isinstance(series.dtype, pl.Array):
+                found += len(series) * series.dtype.size
+        return found
+    columns = table.columns
+    for column in columns:
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            if pa.types.is_list(chunk.type) or pa.types.is_large_list(chunk.type):
+                found += chunk.offsets[-1].as_py() - chunk.offsets[0].as_py()
+            elif pa.types.is_fixed_size_list(chunk.type):
+                found += len(chunk) * chunk.type.list_size
+    return found
+
+
+def _read_piece(table: Table, kind: FlatKind, hive: Hive, foreign: Foreign, *, first: bool) -> FlatRows:
+    rows: int = table.shape[0]
+    faults = tuple(column_faults(table, kind, hive, foreign))
+    if faults:
+        return broken(kind, faults if first else (), rows)
+    try:
+        frame = typed(table, kind, hive)
+    except NotTextError as error:
+        return broken(kind, (error.violation,), rows)
+    return judged(frame, kind)
+
+
+def judged(frame: pl.DataFrame, kind: FlatKind, unit: str = "row") -> FlatRows:
+    """Judge the rows of a typed frame as a whole, and those that are doubtful one by one."""
+    valid = kind.is_valid(frame)
+    if valid.all():
+        return FlatRows(frame.height, frame, Ledger())
+    lines: list[int] = []
+    records: list[Values] = []
+    wrong: list[tuple[Violation, ...]] = []
+    for row in frame.filter(~valid).iter_rows(named=True):
+        document = {field.name: row[field.name] for field in kind.fields if row[field.name] is not None}
+        found = kind.judge(document)
+        if is_violations(found):
+            wrong.append(tuple(replace(one, line=row[LINE], unit=unit) for one in found))
+        else:
+            lines.append(row[LINE])
+            records.append(found)
+    table = pl.concat([frame.filter(valid), frame_of(kind, lines, records)])
+    return FlatRows(frame.height, table, Ledger.of(wrong))
+
+
+def column_faults(table: Table, kind: FlatKind, hive: Hive = (), foreign: Foreign = NONE) -> Iterator[Violation]:
+    """Find the columns that are missing, stand twice, or cannot hold what they must."""
+    schema = schema_of(table.schema)
+    if isinstance(schema, tuple):
+        yield from schema
+        return
+    told = dict(hive)
+    for field in kind.fields:
+        column = foreign.get(field.name) or schema.get(field.name)
+        if column is None:
+            if field.required and field.name not in told:
+                yield Violation("missing-column", "there is no such column", field=field.name)
+        elif field.name in foreign or not _fits(field, _type_of(table, field.name)):
+            message = f"is a column of type {column.told}; it must hold {field.type.told}"
+            yield Violation("column-type", message, field=field.name)
+        elif field.name in told:
+            message = "is told by the folders, and a column in the file; keep one of them"
+            yield Violation("hive-differs", message, field=field.name)
+
+
+def _type_of(table: Table, name: str) -> pl.DataType:
+    """Return the type that a column has in the library; ``Unknown`` where it does not know it."""
+    if isinstance(table, pl.DataFrame):
+        return table.schema[name]
+    kind = table.schema.field(name).type
+    try:
+        return to_polars(pa.array([], kind.value_type if pa.types.is_dictionary(kind) else kind)).dtype
+    except (pl.exceptions.PolarsError, pa.ArrowException):
+        return pl.Unknown()
+
+
+def _fits(field: Field, kind: pl.DataType) -> bool:
+    if kind == pl.Null:
+        return True
+    if field.type is TEXT:
+        return _is_text(kind)
+    if not isinstance(kind, pl.List | pl.Array):
+        return False
+    inner = kind.inner
+    return inner == pl.Null or (_is_text(inner) if field.type is TEXTS else inner.is_numeric())
+
+
+def _is_text(kind: Any) -> bool:
+    return isinstance(kind, pl.String | pl.Categorical | pl.Enum)
+
+
+def typed(table: Table, kind: FlatKind, hive: Hive = ()) -> pl.DataFrame:
+    """Return a table with the columns of the kind, what is not there as nulls.
+
+    Raises:
+        NotTextError: A text is no UTF-8.
+    """
+    told = dict(hive)
+    rows: int = table.shape[0]
+    names = set(table.columns if isinstance(table, pl.DataFrame) else table.schema.names)
+    columns = [pl.int_range(rows, dtype=pl.UInt32, eager=True).alias(LINE)]
+    for field in kind.fields:
+        if field.name in names:
+            columns.append(_column(table, field).alias(field.name))
+        else:
+            columns.append(pl.repeat(told.get(field.name), rows, dtype=field.type.frame, eager=True).alias(field.name))
+    return pl.DataFrame(columns)
+
+
+def _column(table: Table, field: Field) -> pl.Series:
+    if isinstance(table, pl.DataFrame):
+        series = table.get_column(field.name)
+    else:
+        column = table.column(field.name)
+        series = to_polars(checked_texts(column, field.name) if field.type in (TEXT, TEXTS) else column)
+    return series if series.dtype == field.type.frame else series.cast(field.type.frame)
+
+
+def _moved(ledger: Ledger, lines: int) -> Ledger:
+    def put(one: Violation) -> Violation:
+        return one if one.line is None else replace(one, line=one.line + lines)
+
+    return replace(ledger, shown=tuple(map(put, ledger.shown)))
