@@ -9,32 +9,43 @@ import sys
 import tomllib
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import refusals
 import typer.main
 from shell import ROOT, environment, playground, replay, trimmed
 
-import evalkit
 from evalkit.cli import app
 from evalkit.contracts.contract import BRISTOL
 from evalkit.contracts.policy import Terms
+from evalkit.families.probability import metrics as vectors
+from evalkit.families.probability.family import Metrics, ReliabilityBin
+from evalkit.families.probability.result import Evaluation, ModelMetrics, Read
+from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
 from evalkit.families.selective.result import Report
+from evalkit.families.selective.rows import COLUMNS
 from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
 from evalkit.reading.shape import FieldShape, Shape
-from evalkit.report import camel
+from evalkit.report import camel, keys_of
+from evalkit.results.report_file import Stored
 from evalkit.sources.source import Evidence
+from evalkit.verification.findings import Difference
+from evalkit.verification.verify import Verification
 
 WIDEST = 120
 """Longest line of the README."""
 
 OVER = {"a split": metrics.SPLIT_METRICS, "a label": metrics.LABEL_METRICS, "a bin": metrics.BIN_METRICS}
-"""The metrics, by what they are measured over."""
+"""The metrics of selective prediction, by what they are measured over."""
+
+OVER_ROWS = {"a family": vectors.METRICS, "a class": vectors.LABEL_METRICS, "a bin": vectors.BIN_METRICS}
+"""Those of probability vectors."""
 
 BETTER = {"higher": "higher", "lower": "lower", "none": "–"}
 
@@ -59,6 +70,22 @@ INSPECTION: Mapping[str, tuple[str, type]] = {
     "count": ("`counts`, one a model and split, and one for each label and stratum in it", Count),
 }
 """The objects that an inspection is made of."""
+
+EVALUATION: Mapping[str, tuple[str, type]] = {
+    "evaluation": ("The report", Evaluation),
+    "read": ("`evidence`, one a source", Read),
+    "by_model": ("`by_model`, by the model's name", ModelMetrics),
+    "family": ("`overall`, and `by_family` by the family's name", Metrics),
+    "reliability": ("`reliability`, one a bin that is not empty", ReliabilityBin),
+}
+"""The objects that an evaluation is made of."""
+
+VERIFICATION: Mapping[str, tuple[str, type]] = {
+    "verification": ("The verification", Verification),
+    "stored": ("`report`", Stored),
+    "difference": ("`differences`", Difference),
+}
+"""The objects that a verification is made of."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -104,21 +131,20 @@ def refusal_table() -> str:
     return "\n\n".join(sections)
 
 
-def metric_table() -> str:
-    """List all metrics by their declarations."""
+def metric_table(declared: Mapping[str, Sequence[Metric]]) -> str:
+    """List metrics by their declarations."""
     head = ["metric", "over", "better", "range", "null when", "gate"]
-    return table(head, ([f"[`{one.name}`](#{_anchor(one)})", *_declared(one, over)] for one, over in _metrics()))
+    found = ((one, over) for over, members in declared.items() for one in members)
+    return table(head, ([f"[`{one.name}`](#{_anchor(one)})", *_declared(one, over)] for one, over in found))
 
 
-def metric_sections() -> str:
-    """Define each metric, with its example."""
-    return "\n\n".join(_section(one) for one, _ in _metrics())
-
-
-def _metrics() -> Iterator[tuple[Metric, str]]:
-    for over, members in OVER.items():
+def metric_sections(declared: Mapping[str, Sequence[Metric]]) -> str:
+    """Define each metric, with its example; two of one name share a section."""
+    sections: dict[str, list[str]] = {}
+    for members in declared.values():
         for one in members:
-            yield one, over
+            sections.setdefault(one.name, []).append(_section(one))
+    return "\n\n".join(f"### {name}\n\n" + "\n\n".join(each) for name, each in sections.items())
 
 
 def _anchor(one: Metric) -> str:
@@ -139,12 +165,13 @@ def _gate(one: Metric) -> str:
 def _section(one: Metric) -> str:
     words, prompt, example = inspect.cleandoc(one.definition).partition(">>> ")
     text = re.sub(r"\n(?!\n)(?<!\n\n)", " ", words.strip()).replace("``", "`")
-    used = sorted({name for name in ("Bin", "Counts") if name in example} | {one.function.__name__})
-    imports = [f">>> from evalkit.families.selective.metrics import {', '.join(used)}"]
+    named = {name for name in ("Bin", "Class", "Counts") if f"{name}(" in example}
+    used = sorted(named | {one.function.__name__})
+    imports = [f">>> from {one.function.__module__} import {', '.join(used)}"]
     if "Decimal(" in example:
         imports.insert(0, ">>> from decimal import Decimal")
     block = "\n".join(["```python", *imports, prompt + example.strip(), "```"])
-    return f"### {one.name}\n\n{text}\n\n{block}"
+    return f"{text}\n\n{block}"
 
 
 def report_keys() -> str:
@@ -157,22 +184,40 @@ def inspection_keys() -> str:
     return _keys(INSPECTION)
 
 
+def evaluation_keys() -> str:
+    """List the keys of an evaluation, object by object."""
+    return _keys(EVALUATION)
+
+
+def verification_keys() -> str:
+    """List the keys of a verification, object by object."""
+    return _keys(VERIFICATION)
+
+
 def _keys(objects: Mapping[str, tuple[str, type]]) -> str:
     names = _Names()
     sections = []
     for scope, (title, kind) in objects.items():
-        rows = ([f"`{camel(key)}`", _json_type(hint), names.meaning(scope, key)] for key, hint in _shown(kind))
+        rows = ([f"`{key}`", _json_type(hint), names.meaning(scope, name)] for name, key, hint in _shown(kind))
         sections.append(f"### {title}\n\n{table(['key', 'type', 'meaning'], rows)}")
     return "\n\n".join(sections)
 
 
 def table_columns() -> str:
     """List the columns of each table of a results folder."""
+    return _columns(COLUMNS, "")
+
+
+def evaluation_columns() -> str:
+    """List those of an evaluation."""
+    return _columns(EVALUATION_COLUMNS, "evaluation_")
+
+
+def _columns(tables: Mapping[str, Mapping[str, Any]], scope: str) -> str:
     names = _Names()
-    found = evalkit.compare(ROOT / "data-fixtures" / "selective" / "go.jsonl", "0.5").tables()
     sections = []
-    for name, frame in found.items():
-        rows = ([f"`{column}`", f"{kind}", names.meaning(name, column)] for column, kind in frame.schema.items())
+    for name, columns in tables.items():
+        rows = ([f"`{column}`", f"{kind}", names.meaning(scope + name, column)] for column, kind in columns.items())
         sections.append(f"### {name}.parquet\n\n{table(['column', 'type', 'meaning'], rows)}")
     return "\n\n".join(sections)
 
@@ -192,14 +237,12 @@ class _Names:
         return str(found)
 
 
-def _shown(kind: type) -> Iterator[tuple[str, Any]]:
+def _shown(kind: type) -> Iterator[tuple[str, str, Any]]:
+    """Yield the name, the key and the type of what an object of a report holds."""
     hints = get_type_hints(kind)
-    if not is_dataclass(kind):
-        yield from hints.items()
-        return
-    for one in fields(kind):
-        if one.metadata.get("report", True):
-            yield one.name, hints[one.name]
+    keys = keys_of(kind) if is_dataclass(kind) else {name: camel(name) for name in hints}
+    for name, key in keys.items():
+        yield name, key, hints[name]
 
 
 _PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", types.NoneType: "null"}
@@ -227,10 +270,15 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "demo": demo,
     "commands": commands,
     "refusals": refusal_table,
-    "metric-table": metric_table,
-    "metric-sections": metric_sections,
+    "metric-table": partial(metric_table, OVER),
+    "metric-sections": partial(metric_sections, OVER),
+    "evaluation-metric-table": partial(metric_table, OVER_ROWS),
+    "evaluation-metric-sections": partial(metric_sections, OVER_ROWS),
+    "evaluation-keys": evaluation_keys,
+    "evaluation-columns": evaluation_columns,
     "report-keys": report_keys,
     "inspection-keys": inspection_keys,
+    "verification-keys": verification_keys,
     "table-columns": table_columns,
 }
 """The parts by name."""

@@ -22,7 +22,18 @@ import polars as pl
 import pyarrow as pa
 from shell import ROOT, playground
 
-from evalkit import Contract, Refusal, Violation, compare, convert, read_contract, read_policy, receipt
+from evalkit import (
+    Contract,
+    Refusal,
+    Violation,
+    compare,
+    convert,
+    evaluate,
+    read_contract,
+    read_policy,
+    receipt,
+    verify,
+)
 from evalkit.families.selective.plan import select_threshold
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
@@ -79,7 +90,7 @@ def declared() -> set[str]:
     places = {"Violation": 0}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.FunctionDef):
-            names = [argument.arg for argument in node.args.args]
+            names = [argument.arg for argument in node.args.args if argument.arg != "self"]
             if "rule" in names:
                 places[node.name] = names.index("rule")
     return {rule for tree in trees for node in ast.walk(tree) for rule in _named(node, places)}
@@ -90,7 +101,8 @@ def _named(node: ast.AST, places: Mapping[str, int]) -> Iterator[str]:
     name = str(called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", ""))
     if isinstance(node, ast.Call) and name in places:
         place = places[name]
-        found = node.args[place] if place < len(node.args) else None
+        stated = next((one.value for one in node.keywords if one.arg == "rule"), None)
+        found = node.args[place] if place < len(node.args) else stated
         if isinstance(found, ast.Constant) and isinstance(found.value, str):
             yield found.value
 
@@ -163,6 +175,37 @@ def _receipt_of(text: str, size: int | None = None) -> object:
     return receipt("report.json")
 
 
+def _verified(**options: Any) -> object:
+    return verify(compare(DUMP, FLOOR), DUMP, **options)
+
+
+def _foreign_report() -> object:
+    Path("predictions.jsonl").write_text('{"id":"a","option_ids":["x","y"],"probabilities":[0.5,0.6]}\n', "utf-8")
+    Path("gold.jsonl").write_text('{"id":"a","gold":"x"}\n', "utf-8")
+    return verify({"schema": "jev-bridge-evaluation-v1"}, "predictions.jsonl", "gold.jsonl")
+
+
+def _evaluated(prediction: str, gold: str = "", **options: Any) -> object:
+    Path("p.jsonl").write_text(f'{{"id":"7","option_ids":["a","b"],{prediction}}}\n', "utf-8")
+    Path("g.jsonl").write_text(f'{{"id":"7","gold":"a"{gold}}}\n', "utf-8")
+    return evaluate("p.jsonl", "g.jsonl", **options)
+
+
+def _gold(line: str, *more: str) -> object:
+    Path("p.jsonl").write_text('{"id":"7","option_ids":["a","b"],"label":"a"}\n', "utf-8")
+    Path("g.jsonl").write_text("\n".join((line, *more)) + "\n", "utf-8")
+    return evaluate("p.jsonl", "g.jsonl")
+
+
+def _predictions(*lines: str) -> object:
+    Path("p.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    Path("g.jsonl").write_text('{"id":"7","gold":"a"}\n', "utf-8")
+    return evaluate("p.jsonl", "g.jsonl")
+
+
+_SOUND = '{"id":"7","option_ids":["a","b"],"label":"a"}'
+
+
 def _frame(**columns: pl.Expr) -> pl.DataFrame:
     return pl.read_ndjson(DUMP).with_columns(**columns)
 
@@ -202,6 +245,20 @@ def _failing() -> object:
 _HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
 
 PROVOKED: Sequence[Callable[[], object]] = (
+    partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
+    partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
+    partial(_evaluated, '"probabilities":[0.5,50]'),
+    partial(_evaluated, '"probabilities":[1]'),
+    partial(_evaluated, '"probabilities":[0.33,0.66]'),
+    partial(_evaluated, '"label":"c"'),
+    partial(_gold, '{"id":"7","gold":1,"family":2,"positive":3}'),
+    partial(_predictions, _SOUND, '{"id":"8","option_ids":["a","b"],"label":"a","model":"m"}'),
+    partial(_predictions, _SOUND, _SOUND),
+    partial(_gold, '{"id":"7","gold":"c","positive":"d"}'),
+    partial(_predictions, _SOUND.replace("7", "8")),
+    partial(_evaluated, '"label":"a"', max_gold=0),
+    partial(_evaluated, '"label":"a"', bins=0),
+    partial(_evaluated, '"label":"a"', sum_tolerance="0,1"),
     lambda: resolve(["yesterday.jsonl"]),
     lambda: resolve(["runs/*.jsonl"]),
     lambda: resolve(["data-fixtures"]),
@@ -222,6 +279,11 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_receipt_of, "", MAX_REPORT + 1),
     partial(_receipt_of, receipt(None).to_json()),
     partial(_receipt_of, '{"schema": "evalkit-selective-v1"}'),
+    lambda: verify("yesterday.json", DUMP, min_coverage=FLOOR),
+    lambda: verify("-", "-", min_coverage=FLOOR),
+    _verified,
+    partial(_verified, min_coverage=FLOOR, tol="nan"),
+    _foreign_report,
     lambda: compare(_frame().drop("split"), FLOOR),
     lambda: compare(_frame(model=pl.lit(7)), FLOOR),
     lambda: compare(_frame(**{"truth.bristolType": pl.lit(4)}), FLOOR),

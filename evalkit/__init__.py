@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Candidate",
     "Contract",
+    "Evaluation",
     "Evidence",
     "Fields",
     "Inspection",
@@ -24,13 +25,16 @@ __all__ = [
     "Refusal",
     "Report",
     "SplitRule",
+    "Verification",
     "Violation",
     "compare",
     "convert",
+    "evaluate",
     "inspect",
     "read_contract",
     "read_policy",
     "receipt",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
     from evalkit.contracts.policy_toml import read_policy
     from evalkit.convert import convert
     from evalkit.errors import Refusal, Violation
+    from evalkit.families.probability.evaluate import evaluate
+    from evalkit.families.probability.result import Evaluation
     from evalkit.families.selective.candidate import Candidate
     from evalkit.families.selective.compare import compare
     from evalkit.families.selective.receipt import Receipt, receipt
@@ -47,10 +53,12 @@ if TYPE_CHECKING:
     from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
     from evalkit.sources.source import Evidence
+    from evalkit.verification.verify import Verification, verify
 
 _HOMES = {
     "Candidate": "evalkit.families.selective.candidate",
     "Contract": "evalkit.contracts.contract",
+    "Evaluation": "evalkit.families.probability.result",
     "Evidence": "evalkit.sources.source",
     "Fields": "evalkit.contracts.contract",
     "Inspection": "evalkit.inspection",
@@ -60,13 +68,16 @@ _HOMES = {
     "Refusal": "evalkit.errors",
     "Report": "evalkit.families.selective.result",
     "SplitRule": "evalkit.contracts.contract",
+    "Verification": "evalkit.verification.verify",
     "Violation": "evalkit.errors",
     "compare": "evalkit.families.selective.compare",
     "convert": "evalkit.convert",
+    "evaluate": "evalkit.families.probability.evaluate",
     "inspect": "evalkit.inspection",
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
     "receipt": "evalkit.families.selective.receipt",
+    "verify": "evalkit.verification.verify",
 }
 
 

@@ -23,13 +23,13 @@ def document(value: Any) -> Any:
     >>> document({"a_b": Row(0.5)})
     {'a_b': {'meanConfidence': 0.5}}
     """
-    if (members := _members(value)) is not None:
-        return {key: document(member) for key, member in members.items()}
-    return [document(member) for member in value] if _is_list(value) else value
+    if (found := members(value)) is not None:
+        return {key: document(member) for key, member in found.items()}
+    return [document(member) for member in value] if is_list(value) else value
 
 
-def _members(value: Any) -> Mapping[str, Any] | None:
-    """Return the members of what is an object in a report."""
+def members(value: Any) -> Mapping[str, Any] | None:
+    """Return the members of what is an object in a report, by key; None for anything else."""
     if is_dataclass(value) and not isinstance(value, type):
         return {key: getattr(value, name) for name, key in keys_of(type(value)).items()}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
@@ -44,7 +44,8 @@ def keys_of(kind: type) -> Mapping[str, str]:
     return {one.name: spelled(one.name) for one in fields(kind) if one.metadata.get("report", True)}
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Tell whether a value is an array in a report."""
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
@@ -96,9 +97,9 @@ _PIECES = 10_000
 
 def _pieces(value: Any, line: str) -> Iterator[str]:
     """Write a value whose lines begin with ``line``."""
-    if (members := _members(value)) is not None:
-        yield from _joined("{}", ((f"{_scalar(key)}: ", member) for key, member in members.items()), line)
-    elif _is_list(value):
+    if (found := members(value)) is not None:
+        yield from _joined("{}", ((f"{_scalar(key)}: ", member) for key, member in found.items()), line)
+    elif is_list(value):
         yield from _joined("[]", (("", member) for member in value), line)
     else:
         yield _scalar(value)

@@ -42,8 +42,9 @@ def python(code: str, cwd: Path) -> str:
 
 
 NAMES = [
-    *("Candidate", "Contract", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt", "Refusal"),
-    *("Report", "SplitRule", "Violation", "compare", "convert", "inspect", "read_contract", "read_policy", "receipt"),
+    *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt"),
+    *("Refusal", "Report", "SplitRule", "Verification", "Violation", "compare", "convert", "evaluate", "inspect"),
+    *("read_contract", "read_policy", "receipt", "verify"),
 ]
 
 

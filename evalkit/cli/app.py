@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
@@ -14,8 +15,10 @@ from evalkit.cli.compare import compare
 from evalkit.cli.contract import app as contract
 from evalkit.cli.convert import convert
 from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_open, printing, terminate
+from evalkit.cli.evaluate import evaluate
 from evalkit.cli.inspect import inspect
 from evalkit.cli.receipt import receipt
+from evalkit.cli.verify import verify
 
 app = typer.Typer(
     name="evalkit",
@@ -40,16 +43,42 @@ def main(
 ) -> None:
     """Strict, exact and fast evaluation of large dumps of model predictions.
 
-    Exit codes: 0 done, or GO; 3 BLOCKED; 2 refused, or a usage error; 1 evalkit or the machine failed; 130
-    interrupted; 143 terminated. Nothing is written but on 0 and 3.
+    Exit codes: 0 done, GO or verified; 3 BLOCKED or differs; 2 refused, or a usage error; 1 evalkit or the machine
+    failed; 130 interrupted; 143 terminated. Nothing is written but on 0 and 3.
     """
 
 
 app.command(short_help="Judge candidates on a dump of selective predictions.")(compare)
+app.command(short_help="Measure probability vectors against gold.")(evaluate)
 app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.command(short_help="Turn a report into one release decision.")(receipt)
+app.command(short_help="Recompute a report from its inputs and compare.")(verify)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
+
+
+_LISTS = ("--predictions", "--gold")
+"""Options that take all values that follow, up to the next option, as a shell's pattern gives them."""
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """Repeat an option that takes a list before each of its values.
+
+    >>> spread(["evaluate", "--predictions", "a", "b", "--gold", "-", "--bins", "5"])
+    ['evaluate', '--predictions', 'a', '--predictions', 'b', '--gold', '-', '--bins', '5']
+    """
+    found: list[str] = []
+    current, values = "", 0
+    for place, word in enumerate(words):
+        if word == "--":
+            return [*found, *words[place:]]
+        if word.startswith("-") and word != "-":
+            current, values = word if word in _LISTS else "", 0
+        elif current:
+            found += [current] * (values > 0)
+            values += 1
+        found.append(word)
+    return found
 
 
 def run() -> NoReturn:
@@ -62,7 +91,7 @@ def run() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     code: object = GO
     try:
-        app()
+        app(spread(sys.argv[1:]))
     except TerminatedError:  # before the command's work began, or after it
         code = TERMINATED
     except SystemExit as end:

@@ -10,7 +10,8 @@ from rich.text import Text
 
 from evalkit.cli.showing import bare_table, number, whole
 from evalkit.errors import printable
-from evalkit.families.probability.result import Evaluation, Metrics
+from evalkit.families.probability.family import Metrics
+from evalkit.families.probability.result import Evaluation
 
 SHOWN_ROWS = 50
 """Most lines that the terminal shows; where there are more, those that stand first."""
@@ -50,12 +51,17 @@ def _table(rows: list[tuple[str, str, Metrics]], *, named: bool) -> Table:
 def _head(report: Evaluation) -> str:
     """Say how many rows there are: where models are named, of each model."""
     one = next(iter(report.models.values())).overall
+    rows = "1 row" if one.n_items == 1 else f"{one.n_items:,} rows"
     if report.by_model is None:
-        return f"{one.n_items:,} rows, {one.n_scored:,} scored, {one.n_missing:,} missing, {report.bins} bins"
+        return f"{rows}, {one.n_scored:,} scored, {one.n_missing:,} missing, {_bins(report)}"
     models = "1 model" if len(report.by_model) == 1 else f"{len(report.by_model):,} models"
     scored = sum(own.overall.n_scored for own in report.by_model.values())
     missing = sum(own.overall.n_missing for own in report.by_model.values())
-    return f"{one.n_items:,} rows for each of {models}, {scored:,} scored, {missing:,} missing, {report.bins} bins"
+    return f"{rows} for each of {models}, {scored:,} scored, {missing:,} missing, {_bins(report)}"
+
+
+def _bins(report: Evaluation) -> str:
+    return "1 bin" if report.bins == 1 else f"{report.bins:,} bins"
 
 
 def _notes(report: Evaluation, rows: int) -> Iterator[str]:

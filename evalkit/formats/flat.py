@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import polars as pl
@@ -33,12 +32,15 @@ class FieldType:
         frame: The type of its column.
         pattern: Matches its JSON.
         plain: The same without escapes in texts.
+        captured: The same as ``pattern``, with a group ``NAME`` around the JSON, but of a text around what stands
+            between the quotes.
     """
 
     told: str
     frame: pl.DataType
     pattern: str
     plain: str
+    captured: str
 
 
 def _text(character: str) -> str:
@@ -47,9 +49,13 @@ def _text(character: str) -> str:
 
 _ESCAPED, _PLAIN = _text(f"{PLAIN}|{ESCAPE}"), _text(PLAIN)
 
-TEXT = FieldType("texts", pl.String(), _ESCAPED, _PLAIN)
-TEXTS = FieldType("lists of texts", pl.List(pl.String()), array_of(_ESCAPED), array_of(_PLAIN))
-NUMBERS = FieldType("lists of numbers", pl.List(pl.Float64()), array_of(NUMBER), array_of(NUMBER))
+TEXT = FieldType("texts", pl.String(), _ESCAPED, _PLAIN, f'"(?P<NAME>(?:{PLAIN}|{ESCAPE})*)"')
+TEXTS = FieldType(
+    "lists of texts", pl.List(pl.String()), array_of(_ESCAPED), array_of(_PLAIN), f"(?P<NAME>{array_of(_ESCAPED)})"
+)
+NUMBERS = FieldType(
+    "lists of numbers", pl.List(pl.Float64()), array_of(NUMBER), array_of(NUMBER), f"(?P<NAME>{array_of(NUMBER)})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +73,39 @@ class Field:
     required: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Records as rows, and the lists that they refer to: lists of texts repeat, and are judged once.
+
+    Attributes:
+        rows: ``line`` and a column for each field; one of lists of texts holds the places of its lists.
+        lists: The lists of each such field.
+    """
+
+    rows: pl.DataFrame
+    lists: Mapping[str, pl.Series]
+
+    def filter(self, mask: pl.Series) -> Table:
+        """Return some of the rows."""
+        return self if mask.all() else Table(self.rows.filter(mask), self.lists)
+
+    def of(self, name: str, listed: pl.Series) -> pl.Series:
+        """Return for each row what belongs to its list."""
+        return listed.gather(self.rows[name])
+
+
 class FlatKind(Protocol):
     """One kind of flat record."""
 
-    @cached_property
+    @property
     def fields(self) -> tuple[Field, ...]:
         """Its fields; others are ignored."""
 
     def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
         """Return the values of a document, or the rules that it breaks; None for what is absent or null."""
 
-    def is_valid(self, frame: pl.DataFrame) -> pl.Series:
-        """Tell the rows of a frame of the fields that are valid beyond doubt."""
+    def is_valid(self, table: Table) -> pl.Series:
+        """Tell the rows that are valid beyond doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,37 +114,63 @@ class FlatRows:
 
     Attributes:
         lines: How many lines, or rows, there are.
-        table: Valid records: ``line`` and a column for each field; in any order.
+        table: Valid records, in any order.
         ledger: What is wrong with the other lines, which count from 0.
     """
 
     lines: int
-    table: pl.DataFrame
+    table: Table
     ledger: Ledger
 
     @property
     def records(self) -> int:
         """How many valid records there are."""
-        return self.table.height
+        return self.table.rows.height
 
 
-def frame_type(kind: FlatKind) -> dict[str, pl.DataType]:
-    """Return the columns of a kind's table."""
-    return {LINE: pl.UInt32(), **{field.name: field.type.frame for field in kind.fields}}
+PLACE = pl.UInt32()
+"""The type of the places of lists."""
 
 
-def frame_of(kind: FlatKind, lines: Sequence[int], records: Sequence[Values]) -> pl.DataFrame:
+def table_of(columns: Sequence[pl.Series], kind: FlatKind) -> Table:
+    """Make a table of ``line`` and a column for each field, every list a list of its own."""
+    rows, lists = list(columns[:1]), {}
+    for field, column in zip(kind.fields, columns[1:], strict=True):
+        if field.type is TEXTS:
+            lists[field.name] = column
+            rows.append(pl.int_range(len(column), dtype=PLACE, eager=True).alias(field.name))
+        else:
+            rows.append(column.alias(field.name))
+    return Table(pl.DataFrame(rows), lists)
+
+
+def read_one_by_one(kind: FlatKind, lines: Sequence[int], records: Sequence[Values]) -> Table:
     """Return records that were read one by one as a table."""
     columns = zip(*records, strict=True) if records else [()] * len(kind.fields)
-    types = frame_type(kind).items()
-    return pl.DataFrame(
-        [pl.Series(name, values, of) for (name, of), values in zip(types, [lines, *columns], strict=True)]
+    named = [(LINE, pl.UInt32()), *((field.name, field.type.frame) for field in kind.fields)]
+    return table_of(
+        [pl.Series(name, values, of) for (name, of), values in zip(named, [lines, *columns], strict=True)], kind
     )
+
+
+def stacked(tables: Sequence[Table]) -> Table:
+    """Put tables together."""
+    full = [table for table in tables if table.rows.height] or list(tables[:1])
+    if len(full) == 1:
+        return full[0]
+    lists = {name: pl.concat([table.lists[name] for table in full]) for name in full[0].lists}
+    rows = []
+    before = dict.fromkeys(lists, 0)
+    for table in full:
+        moved = (pl.col(name) + count for name, count in before.items())
+        rows.append(table.rows.with_columns(*moved))
+        before = {name: count + len(table.lists[name]) for name, count in before.items()}
+    return Table(pl.concat(rows), lists)
 
 
 def broken(kind: FlatKind, faults: tuple[Violation, ...], lines: int = 0) -> FlatRows:
     """Return the rows of a partition of which none can be read, with what is wrong with all of it."""
-    return FlatRows(lines, frame_of(kind, [], []), Ledger.of([faults] if faults else []))
+    return FlatRows(lines, read_one_by_one(kind, [], []), Ledger.of([faults] if faults else []))
 
 
 def is_violations(found: Values | tuple[Violation, ...]) -> bool:

@@ -9,19 +9,31 @@ from typing import Any
 import polars as pl
 
 from evalkit.errors import Ledger, Refusal, Violation
-from evalkit.formats.flat import LINE, TEXT, FlatKind, FlatRows, Values, frame_of, frame_type, is_violations
+from evalkit.formats.flat import (
+    LINE,
+    TEXT,
+    FlatKind,
+    FlatRows,
+    Table,
+    Values,
+    is_violations,
+    read_one_by_one,
+    stacked,
+    table_of,
+)
 from evalkit.records.strict_json import parse_object
 
 
 def read(cells: pl.DataFrame, kind: FlatKind) -> FlatRows:
     """Read rows of cells: columns of texts, and ``line``."""
     try:
-        frame, spelled = _parsed(cells, kind)
-        valid = kind.is_valid(frame) & spelled
+        table, spelled = _parsed(cells, kind)
+        valid = kind.is_valid(table) & spelled
     except pl.exceptions.ComputeError:  # a number that no float holds
-        frame, valid = frame_of(kind, [], []), pl.repeat(value=False, n=cells.height, eager=True)
-    if valid.len() == frame.height and valid.all():
-        return FlatRows(frame.height, frame, Ledger())
+        table = read_one_by_one(kind, [], [])
+        valid = pl.repeat(value=False, n=cells.height, eager=True)
+    if valid.all():
+        return FlatRows(cells.height, table, Ledger())
     lines: list[int] = []
     records: list[Values] = []
     broken: list[tuple[Violation, ...]] = []
@@ -32,27 +44,26 @@ def read(cells: pl.DataFrame, kind: FlatKind) -> FlatRows:
         else:
             lines.append(row[LINE])
             records.append(found)
-    sure = frame.filter(valid) if frame.height else frame
-    return FlatRows(cells.height, pl.concat([sure, frame_of(kind, lines, records)]), Ledger.of(broken))
+    sure = table.filter(valid) if table.rows.height else table
+    return FlatRows(cells.height, stacked([sure, read_one_by_one(kind, lines, records)]), Ledger.of(broken))
 
 
-def _parsed(cells: pl.DataFrame, kind: FlatKind) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the frame of the fields, and which rows have no cell that the patterns do not take."""
+def _parsed(cells: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.Series]:
+    """Return the table of the fields, and which rows have no cell that the patterns do not take."""
     spelled = pl.repeat(value=True, n=cells.height, eager=True)
     columns = [cells[LINE].cast(pl.UInt32)]
     for field in kind.fields:
-        kept = frame_type(kind)[field.name]
         if field.name not in cells.columns:
-            columns.append(pl.repeat(None, cells.height, dtype=kept, eager=True).alias(field.name))
+            columns.append(pl.repeat(None, cells.height, dtype=field.type.frame, eager=True))
             continue
         column = cells[field.name]
         if field.type is not TEXT:
             taken = column.str.contains(f"^{field.type.pattern}$")
             spelled &= taken.fill_null(value=True)
             sound = pl.select(pl.when(taken).then(column)).to_series()
-            column = sound.str.json_decode(kept)
-        columns.append(column.alias(field.name))
-    return pl.DataFrame(columns), spelled
+            column = sound.str.json_decode(field.type.frame)
+        columns.append(column)
+    return table_of(columns, kind), spelled
 
 
 def _exactly(row: Mapping[str, Any], kind: FlatKind) -> Values | tuple[Violation, ...]:

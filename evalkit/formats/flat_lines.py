@@ -9,18 +9,31 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import and_
 from typing import Any
 
 import polars as pl
 
 from evalkit.errors import Ledger, Violation
-from evalkit.formats.certify import sample
-from evalkit.formats.flat import LINE, Field, FlatKind, FlatRows, Values, frame_of, frame_type, is_violations
-from evalkit.formats.patterns import ESCAPE, NUMBER, PLAIN, SPACE, array_of, spellings
+from evalkit.formats.flat import (
+    LINE,
+    NUMBERS,
+    PLACE,
+    TEXT,
+    TEXTS,
+    FlatKind,
+    FlatRows,
+    Table,
+    Values,
+    is_violations,
+    read_one_by_one,
+    stacked,
+    table_of,
+)
+from evalkit.formats.patterns import ESCAPE, NUMBER, PLAIN, SPACE, alternation, array_of, spellings
 from evalkit.formats.rows import FIRST_BYTES, SAMPLED_LINES
 from evalkit.formats.shapes import MAX_NESTED, MAX_SHAPES, SCALAR, Items, UnlearnableError, generic_shape
 from evalkit.records.flat_line import read_flat_line
@@ -28,8 +41,8 @@ from evalkit.records.strict_json import MAX_LINE
 
 _TEXT = pl.col("text")
 _BLANK = r"^[ \t\r]*$"
-_FEW = 64
-"""Lines for which no pattern without an order is written: the exact reader is done with them sooner."""
+_SAMPLED_BYTES = 256 * 1024
+_FEW, _SHORT = 64, 64 * 1024
 
 
 def read(data: bytes, kind: FlatKind) -> FlatRows:
@@ -41,11 +54,11 @@ def read(data: bytes, kind: FlatKind) -> FlatRows:
         return _exactly(data, exact)  # no pattern knows how long a line may be
     try:
         lines = pl.scan_lines(data, name="text", row_index_name=LINE).collect()
-        found, odd = _certified(lines, learn(sample(data, SAMPLED_LINES), kind), kind)
+        found, odd = _certified(lines, kind)
     except pl.exceptions.ComputeError:  # not UTF-8, and not said where; or a number that no float holds
         return _exactly(data, exact)
     ledger = Ledger.of(exact.broken(odd.iter_rows()))
-    return FlatRows(lines.height, pl.concat([found, exact.table()]), ledger)
+    return FlatRows(lines.height, stacked([found, exact.table()]), ledger)
 
 
 def _exactly(data: bytes, exact: _Exact) -> FlatRows:
@@ -74,9 +87,9 @@ class _Exact:
                 self._lines.append(line)
                 self._records.append(found)
 
-    def table(self) -> pl.DataFrame:
+    def table(self) -> Table:
         """Return the records read."""
-        return frame_of(self._kind, self._lines, self._records)
+        return read_one_by_one(self._kind, self._lines, self._records)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +99,11 @@ class Order:
     members: tuple[tuple[str, Any], ...]
 
 
-def learn(lines: Iterable[bytes], kind: FlatKind) -> list[Order]:
-    """Learn the orders of keys from valid lines, the most frequent first."""
+def learn(lines: pl.DataFrame, kind: FlatKind) -> list[Order]:
+    """Learn the orders of keys from some of the lines, those that are valid; the most frequent first."""
     known = {field.name for field in kind.fields}
     orders: Counter[Order] = Counter()
-    for raw in lines:
+    for raw in _sample(lines):
         found = read_flat_line(raw, kind.judge)
         if found is None or is_violations(found):
             continue
@@ -104,89 +117,121 @@ def learn(lines: Iterable[bytes], kind: FlatKind) -> list[Order]:
     return sorted(orders, key=lambda order: (-orders[order], repr(order)))
 
 
-def _certified(lines: pl.DataFrame, orders: Sequence[Order], kind: FlatKind) -> tuple[pl.DataFrame, pl.DataFrame]:
+def _sample(lines: pl.DataFrame) -> Iterator[bytes]:
+    """Yield lines spread evenly over some, and no more than are worth it."""
+    size = 0
+    for text in lines["text"].gather_every(max(lines.height // SAMPLED_LINES, 1)):
+        yield text.encode()
+        size += len(text)
+        if size > _SAMPLED_BYTES:
+            return
+
+
+def _certified(lines: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.DataFrame]:
     """Return the records of lines that are surely valid, and the other lines that are not blank."""
-    grammar = Grammar(tuple(orders[:MAX_SHAPES]), tuple(orders), kind)
-    certified = lines.select(_TEXT.str.contains(grammar.ordered) if orders else pl.repeat(False, pl.len())).to_series()
-    if orders and not certified.all():
-        rest = lines.filter(~certified & ~lines["text"].str.contains(_BLANK))
-        if rest.height > _FEW:
-            certified |= lines[LINE].is_in(rest.filter(grammar.is_unordered())[LINE].implode())
-    sure = lines if certified.all() else lines.filter(certified)
-    parsed = sure["text"].str.json_decode(grammar.type).struct.unnest()
-    table = parsed.insert_column(0, sure[LINE]).select(*frame_type(kind))
-    valid = kind.is_valid(table)
-    if not valid.all():
-        certified = certified & lines[LINE].is_in(table.filter(valid)[LINE].implode())
-        table = table.filter(valid)
-    return table, lines.filter(~certified & ~lines["text"].str.contains(_BLANK))
+    found, rest, seen = [read_one_by_one(kind, [], [])], lines, list[Order]()
+    while _is_worth_it(rest) and len(seen) < MAX_SHAPES:
+        # What is left once the most frequent order is out shows the rarer ones.
+        order = next((one for one in learn(rest, kind) if one not in seen), None)
+        if order is None:
+            break
+        seen.append(order)
+        table, rest = _captured(rest, order, kind)
+        found.append(table)
+    rest = rest.filter(~_TEXT.str.contains(_BLANK))
+    if seen and _is_worth_it(rest):
+        certified = rest.select(is_unordered(seen, kind)).to_series()
+        found.append(_parsed(rest.filter(certified), kind))
+        rest = rest.filter(~certified)
+    taken = stacked(found)
+    valid = kind.is_valid(taken)
+    if valid.all():
+        return taken, rest
+    doubtful = lines.join(taken.rows.filter(~valid).select(LINE), on=LINE, how="semi")
+    return taken.filter(valid), pl.concat([rest, doubtful]).sort(LINE)
 
 
-@dataclass(frozen=True)
-class Grammar:
-    """The patterns of some orders.
+def _is_worth_it(lines: pl.DataFrame) -> bool:
+    """Tell whether lines are worth a pattern: the exact reader is done with a few short ones sooner."""
+    return lines.height > _FEW or int(lines["text"].str.len_bytes().sum()) > _SHORT
 
-    Attributes:
-        common: Orders that are tried one by one.
-        all: All orders that were seen; their keys may stand in any order.
-        kind: What the fields must hold.
+
+def _captured(lines: pl.DataFrame, order: Order, kind: FlatKind) -> tuple[Table, pl.DataFrame]:
+    """Part the lines with the keys in one order, as a table, from the others."""
+    groups = lines["text"].str.extract_groups(capture(order, kind)).struct.unnest()
+    matched = groups[next(field.name for field in kind.fields if field.required)].is_not_null()
+    whole = bool(matched.all())
+    taken, rest = (lines, lines.clear()) if whole else (lines.filter(matched), lines.filter(~matched))
+    groups = groups if whole else groups.filter(matched)
+    texts = [field.name for field in kind.fields if field.type is TEXT and field.name in groups.columns]
+    escaped = pl.any_horizontal(pl.col(texts).str.contains("\\", literal=True)).fill_null(value=False)
+    spelled = groups.select(escaped).to_series() if texts else pl.Series([], dtype=pl.Boolean)
+    if not spelled.any():
+        return _columns(taken, groups, kind), rest
+    table = _columns(taken.filter(~spelled), groups.filter(~spelled), kind)
+    return stacked([table, _parsed(taken.filter(spelled), kind)]), rest
+
+
+def _columns(lines: pl.DataFrame, groups: pl.DataFrame, kind: FlatKind) -> Table:
+    """Turn what was captured into columns; no text has an escape. Lists of texts that repeat are parsed once."""
+    rows, lists = [lines[LINE]], {}
+    for field in kind.fields:
+        spelled = groups[field.name] if field.name in groups.columns else None
+        if field.type is TEXTS and spelled is not None:
+            each = spelled.unique()
+            lists[field.name] = each.str.json_decode(field.type.frame)
+            spelled = spelled.cast(pl.Enum(each)).to_physical().cast(PLACE)
+        elif field.type is NUMBERS and spelled is not None:
+            spelled = spelled.str.json_decode(field.type.frame)
+        elif spelled is None:
+            spelled = pl.repeat(None, lines.height, dtype=field.type.frame, eager=True)
+        rows.append(spelled.alias(field.name))
+    return Table(pl.DataFrame(rows), lists)
+
+
+def _parsed(lines: pl.DataFrame, kind: FlatKind) -> Table:
+    """Parse certified lines."""
+    types = pl.Struct({field.name: field.type.frame for field in kind.fields})
+    parsed = lines["text"].str.json_decode(types).struct.unnest()
+    return table_of([lines[LINE], *parsed.get_columns()], kind)
+
+
+def capture(order: Order, kind: FlatKind) -> str:
+    """Match lines whose keys stand in one order, and capture the fields under their names."""
+    members = f"{SPACE},{SPACE}".join(_member(key, shape, kind) for key, shape in order.members)
+    return rf"^{SPACE}\{{{SPACE}{members}{SPACE}\}}{SPACE}$"
+
+
+def is_unordered(orders: Sequence[Order], kind: FlatKind) -> pl.Expr:
+    """Tell lines with the keys of some orders, in any order.
+
+    Without a backslash no text can hold a quote. So what a pattern of members takes is made of these members, and as
+    ``"key":`` then stands for nothing but a key, counting it tells whether a key is there once.
     """
+    shapes: dict[str, set[Any]] = {}
+    for order in orders:
+        for key, shape in order.members:
+            shapes.setdefault(key, set()).add(shape)
+    if len(shapes) > _MOST_KEYS or any("\\" in spelled for key in shapes for spelled in spellings(key)):
+        return pl.lit(value=False)
+    found = [_member(key, shape, kind, plain=True) for key, each in sorted(shapes.items()) for shape in each]
+    one = f"(?:{'|'.join(found)})"
+    pattern = rf"^{SPACE}\{{{SPACE}{one}(?:{SPACE},{SPACE}{one})*{SPACE}\}}{SPACE}$"
+    required = {field.name for field in kind.fields if field.required}
+    times = {key: _TEXT.str.count_matches(f'"{key}":', literal=True) for key in {*shapes, *required}}
+    once = [count == 1 if key in required else count <= 1 for key, count in times.items()]
+    return reduce(and_, once, _TEXT.str.contains(pattern) & ~_TEXT.str.contains("\\", literal=True))
 
-    common: tuple[Order, ...]
-    all: tuple[Order, ...]
-    kind: FlatKind
 
-    @cached_property
-    def _fields(self) -> dict[str, Field]:
-        return {field.name: field for field in self.kind.fields}
-
-    @property
-    def type(self) -> pl.Struct:
-        """What the library parses a line to."""
-        return pl.Struct({field.name: field.type.frame for field in self.kind.fields})
-
-    @property
-    def ordered(self) -> str:
-        """Matches lines whose keys stand in one of the common orders."""
-        objects = []
-        for order in self.common:
-            members = f"{SPACE},{SPACE}".join(self._member(key, shape) for key, shape in order.members)
-            objects.append(rf"\{{{SPACE}{members}{SPACE}\}}")
-        return f"^{SPACE}(?:{'|'.join(objects)}){SPACE}$"
-
-    def is_unordered(self) -> pl.Expr:
-        """Tell lines with the keys seen, in any order.
-
-        Without a backslash no text can hold a quote. So what a pattern of members takes is made of these members, and
-        as ``"key":`` then stands for nothing but a key, counting it tells whether a key is there once.
-        """
-        shapes: dict[str, set[Any]] = {}
-        for order in self.all:
-            for key, shape in order.members:
-                shapes.setdefault(key, set()).add(shape)
-        if len(shapes) > _MOST_KEYS or any("\\" in spelled for key in shapes for spelled in spellings(key)):
-            return pl.lit(value=False)
-        found = [self._member(key, shape, plain=True) for key, each in sorted(shapes.items()) for shape in each]
-        one = f"(?:{'|'.join(found)})"
-        pattern = rf"^{SPACE}\{{{SPACE}{one}(?:{SPACE},{SPACE}{one})*{SPACE}\}}{SPACE}$"
-        once = [self._is_once(key) for key in shapes]
-        return reduce(and_, once, _TEXT.str.contains(pattern) & ~_TEXT.str.contains("\\", literal=True))
-
-    def _is_once(self, key: str) -> pl.Expr:
-        times = _TEXT.str.count_matches(f'"{key}":', literal=True)
-        field = self._fields.get(key)
-        return times == 1 if field is not None and field.required else times <= 1
-
-    def _member(self, key: str, shape: Any, *, plain: bool = False) -> str:
-        field = self._fields.get(key)
-        if field is None:
-            value = _anything(shape, plain=plain)
-        else:
-            value = field.type.plain if plain else field.type.pattern
-            value = value if field.required else f"(?:null|{value})"
-        colon = ":" if plain else f"{SPACE}:"
-        named = "|".join(sorted(map(_literal, spellings(key))))
-        return f'"(?:{named})"{colon}{SPACE}{value}'
+def _member(key: str, shape: Any, kind: FlatKind, *, plain: bool = False) -> str:
+    field = next((one for one in kind.fields if one.name == key), None)
+    if field is None:
+        value = _anything(shape, plain=plain)
+    else:
+        value = field.type.plain if plain else field.type.captured.replace("NAME", key)
+        value = value if field.required else f"(?:null|{value})"
+    colon = ":" if plain else f"{SPACE}:"
+    return f'"{alternation(spellings(key))}"{colon}{SPACE}{value}'
 
 
 _MOST_KEYS = 32

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from evalkit.errors import Ledger, Violation
 from evalkit.formats.arrow_texts import NotTextError, checked_texts
-from evalkit.formats.columnar import NONE, Foreign, Table, schema_of, to_polars
+from evalkit.formats.columnar import NONE, Foreign, schema_of, to_polars
+from evalkit.formats.columnar import Table as AnyTable
 from evalkit.formats.flat import (
     LINE,
     TEXT,
@@ -22,10 +23,13 @@ from evalkit.formats.flat import (
     Field,
     FlatKind,
     FlatRows,
+    Table,
     Values,
     broken,
-    frame_of,
     is_violations,
+    read_one_by_one,
+    stacked,
+    table_of,
 )
 from evalkit.sources.dataset import Hive
 
@@ -34,7 +38,7 @@ VALUES = 4 * 1024 * 1024
 
 
 def read(
-    tables: Iterable[Table], kind: FlatKind, *, hive: Hive = (), foreign: Foreign = NONE, first: bool = True
+    tables: Iterable[AnyTable], kind: FlatKind, *, hive: Hive = (), foreign: Foreign = NONE, first: bool = True
 ) -> FlatRows:
     """Read consecutive tables as one partition.
 
@@ -45,17 +49,17 @@ def read(
         foreign: Columns that could not be handed over.
         first: Whether it is the first partition of its source, which alone says what is wrong with the columns.
     """
-    lines, found, ledger = 0, [frame_of(kind, [], [])], Ledger()
+    lines, found, ledger = 0, [read_one_by_one(kind, [], [])], Ledger()
     for table in tables:
         for piece in pieces(table):
             rows = _read_piece(piece, kind, hive, foreign, first=first)
-            found.append(rows.table.with_columns(pl.col(LINE) + lines))
+            found.append(Table(rows.table.rows.with_columns(pl.col(LINE) + lines), rows.table.lists))
             ledger += _moved(rows.ledger, lines)
             lines += rows.lines
-    return FlatRows(lines, pl.concat(found), ledger)
+    return FlatRows(lines, stacked(found), ledger)
 
 
-def pieces(table: Table) -> Iterator[Table]:
+def pieces(table: AnyTable) -> Iterator[AnyTable]:
     """Cut a table so that no piece holds many more values than it should."""
     rows: int = table.shape[0]
     values = _values(table)
@@ -64,7 +68,7 @@ def pieces(table: Table) -> Iterator[Table]:
         yield table.slice(start, step)
 
 
-def _values(table: Table) -> int:
+def _values(table: AnyTable) -> int:
     """Count the values of the lists of a table."""
     found = 0
     if isinstance(table, pl.DataFrame):
@@ -84,39 +88,46 @@ def _values(table: Table) -> int:
     return found
 
 
-def _read_piece(table: Table, kind: FlatKind, hive: Hive, foreign: Foreign, *, first: bool) -> FlatRows:
+def _read_piece(table: AnyTable, kind: FlatKind, hive: Hive, foreign: Foreign, *, first: bool) -> FlatRows:
     rows: int = table.shape[0]
     faults = tuple(column_faults(table, kind, hive, foreign))
     if faults:
         return broken(kind, faults if first else (), rows)
     try:
-        frame = typed(table, kind, hive)
+        found = typed(table, kind, hive)
     except NotTextError as error:
         return broken(kind, (error.violation,), rows)
-    return judged(frame, kind)
+    return judged(found, kind)
 
 
-def judged(frame: pl.DataFrame, kind: FlatKind, unit: str = "row") -> FlatRows:
-    """Judge the rows of a typed frame as a whole, and those that are doubtful one by one."""
-    valid = kind.is_valid(frame)
+def judged(table: Table, kind: FlatKind, unit: str = "row") -> FlatRows:
+    """Judge typed rows as a whole, and those that are doubtful one by one."""
+    valid = kind.is_valid(table)
     if valid.all():
-        return FlatRows(frame.height, frame, Ledger())
+        return FlatRows(table.rows.height, table, Ledger())
     lines: list[int] = []
     records: list[Values] = []
     wrong: list[tuple[Violation, ...]] = []
-    for row in frame.filter(~valid).iter_rows(named=True):
-        document = {field.name: row[field.name] for field in kind.fields if row[field.name] is not None}
+    for line, document in _documents(table.filter(~valid)):
         found = kind.judge(document)
         if is_violations(found):
-            wrong.append(tuple(replace(one, line=row[LINE], unit=unit) for one in found))
+            wrong.append(tuple(replace(one, line=line, unit=unit) for one in found))
         else:
-            lines.append(row[LINE])
+            lines.append(line)
             records.append(found)
-    table = pl.concat([frame.filter(valid), frame_of(kind, lines, records)])
-    return FlatRows(frame.height, table, Ledger.of(wrong))
+    taken = stacked([table.filter(valid), read_one_by_one(kind, lines, records)])
+    return FlatRows(table.rows.height, taken, Ledger.of(wrong))
 
 
-def column_faults(table: Table, kind: FlatKind, hive: Hive = (), foreign: Foreign = NONE) -> Iterator[Violation]:
+def _documents(table: Table) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield rows as the documents that they would be in JSON; what is null is left out."""
+    whole = table.rows.with_columns(table.of(name, lists).alias(name) for name, lists in table.lists.items())
+    for row in whole.iter_rows(named=True):
+        line = row.pop(LINE)
+        yield line, {name: value for name, value in row.items() if value is not None}
+
+
+def column_faults(table: AnyTable, kind: FlatKind, hive: Hive = (), foreign: Foreign = NONE) -> Iterator[Violation]:
     """Find the columns that are missing, stand twice, or cannot hold what they must."""
     schema = schema_of(table.schema)
     if isinstance(schema, tuple):
@@ -136,7 +147,7 @@ def column_faults(table: Table, kind: FlatKind, hive: Hive = (), foreign: Foreig
             yield Violation("hive-differs", message, field=field.name)
 
 
-def _type_of(table: Table, name: str) -> pl.DataType:
+def _type_of(table: AnyTable, name: str) -> pl.DataType:
     """Return the type that a column has in the library; ``Unknown`` where it does not know it."""
     if isinstance(table, pl.DataFrame):
         return table.schema[name]
@@ -162,7 +173,7 @@ def _is_text(kind: Any) -> bool:
     return isinstance(kind, pl.String | pl.Categorical | pl.Enum)
 
 
-def typed(table: Table, kind: FlatKind, hive: Hive = ()) -> pl.DataFrame:
+def typed(table: AnyTable, kind: FlatKind, hive: Hive = ()) -> Table:
     """Return a table with the columns of the kind, what is not there as nulls.
 
     Raises:
@@ -174,13 +185,13 @@ def typed(table: Table, kind: FlatKind, hive: Hive = ()) -> pl.DataFrame:
     columns = [pl.int_range(rows, dtype=pl.UInt32, eager=True).alias(LINE)]
     for field in kind.fields:
         if field.name in names:
-            columns.append(_column(table, field).alias(field.name))
+            columns.append(_column(table, field))
         else:
-            columns.append(pl.repeat(told.get(field.name), rows, dtype=field.type.frame, eager=True).alias(field.name))
-    return pl.DataFrame(columns)
+            columns.append(pl.repeat(told.get(field.name), rows, dtype=field.type.frame, eager=True))
+    return table_of(columns, kind)
 
 
-def _column(table: Table, field: Field) -> pl.Series:
+def _column(table: AnyTable, field: Field) -> pl.Series:
     if isinstance(table, pl.DataFrame):
         series = table.get_column(field.name)
     else:

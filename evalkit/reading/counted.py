@@ -105,11 +105,16 @@ def assert_records(evidence: Sequence[Evidence]) -> None:
         raise Refusal.of(*(Violation("no-records", "holds no records", one.name) for one in evidence))
 
 
-def remarks_on(evidence: Sequence[Evidence]) -> Iterator[str]:
-    """Say which sources are empty, and which have the same content."""
-    seen: dict[str, str] = {}
+def empty(evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Say which sources hold no records."""
     for item in evidence:
         if item.records == 0:
             yield f"{item.name}: holds no records"
-        elif item.sha256 is not None and seen.setdefault(item.sha256, item.name) != item.name:
+
+
+def repeated(evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Say which sources have the same content."""
+    seen: dict[str, str] = {}
+    for item in evidence:
+        if item.records and item.sha256 is not None and seen.setdefault(item.sha256, item.name) != item.name:
             yield f"{item.name}: has the same content as {seen[item.sha256]}, so its records count twice"

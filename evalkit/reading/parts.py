@@ -9,7 +9,7 @@ import polars as pl
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Ledger, Refusal
 from evalkit.formats.rows import Rows
-from evalkit.reading.counted import Place, assert_records, evidence_of, in_order, ledger_of, remarks_on, starts_of
+from evalkit.reading.counted import Place, assert_records, empty, evidence_of, in_order, ledger_of, repeated, starts_of
 from evalkit.reading.held_out import assert_contributor_held_out, suspects
 from evalkit.reading.splits import SourceName
 from evalkit.reading.tally import Pile
@@ -110,7 +110,9 @@ class Parts:
         evidence = self.evidence()
         assert_records(evidence)
         models = sorted(frozenset[str]().union(*(part.models for part in self._parts)))
-        return Settled(evidence, tuple(models), (*remarks_on(evidence), *self._inputs.warnings(self._contract)))
+        return Settled(
+            evidence, tuple(models), (*empty(evidence), *repeated(evidence), *self._inputs.warnings(self._contract))
+        )
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return what each source was."""

@@ -35,13 +35,13 @@ class Beyond:
     text: str
 
 
-def parse_object(raw: bytes) -> tuple[dict[str, Any], list[Violation]]:
+def parse_object(raw: bytes, limit: int = MAX_LINE) -> tuple[dict[str, Any], list[Violation]]:
     """Parse a text as one JSON object and report what its keys and texts break at any level.
 
     Raises:
         Refusal: It is no JSON object in UTF-8, or one too long or too deep to look into.
     """
-    return parse_text(decode(raw))
+    return parse_text(decode(raw, limit))
 
 
 def parse_sound(text: str) -> Any:
@@ -145,19 +145,22 @@ def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[
             violations.append(Violation("duplicate-key", "no key may stand twice in one object", value=show(key)))
         if "\0" in key:
             violations.append(Violation("nul", "no key may hold the character U+0000", value=show(key)))
-    return dict(reversed(pairs))
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        members.setdefault(key, value)
+    return members
 
 
-def decode(raw: bytes) -> str:
+def decode(raw: bytes, limit: int = MAX_LINE) -> str:
     """Return the text of a line.
 
     Raises:
         Refusal: It is too long, not UTF-8, begins with a byte-order mark, or is nested too deep.
     """
-    if len(raw) > MAX_LINE:
-        limit = f"{MAX_LINE // (1024 * 1024)} MiB"
+    if len(raw) > limit:
+        most = f"{limit // (1024 * 1024)} MiB"
         raise Refusal.of(
-            Violation("line-too-long", f"no line may be longer than {limit}; end each record with a newline")
+            Violation("line-too-long", f"no line may be longer than {most}; end each record with a newline")
         )
     try:
         text = raw.decode("utf-8")

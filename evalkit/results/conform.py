@@ -76,7 +76,7 @@ def _differ(value: object, hint: Any, path: str) -> Iterator[Violation]:
         yield from _differ_in_items(value, members, path)
     elif isinstance(value, dict) and origin is not None:
         for key, member in value.items():
-            yield from _differ(member, members[1], _step(path, key))
+            yield from _differ(member, members[1], step(path, key))
     elif isinstance(value, dict):
         yield from _differ_in_keys(value, hint, path)
 
@@ -85,9 +85,9 @@ def _differ_in_keys(value: dict[str, Any], kind: type, path: str) -> Iterator[Vi
     known = _keys(kind)
     for key, hint in known.items():
         if key in value:
-            yield from _differ(value[key], hint, _step(path, key))
+            yield from _differ(value[key], hint, step(path, key))
         else:
-            yield Violation("not-whole", "is missing", field=_step(path, key))
+            yield Violation("not-whole", "is missing", field=step(path, key))
     for key in value:
         if key not in known:
             yield Violation("not-whole", "there is no such key in a report", field=path or None, value=show(key))
@@ -121,7 +121,7 @@ def _beyond(value: object, path: str) -> Iterator[Violation]:
         yield Violation("not-whole", "no report can hold such a number", field=path or None, value=show(value))
     elif isinstance(value, dict):
         for key, member in value.items():
-            yield from _beyond(member, _step(path, key))
+            yield from _beyond(member, step(path, key))
     elif isinstance(value, list):
         for place, member in enumerate(value):
             yield from _beyond(member, f"{path}[{place}]")
@@ -166,7 +166,12 @@ def _words(hint: Any) -> str:
     return _SCALARS.get(hint) or ("an object" if _json_kind(hint) is dict else "an array")
 
 
-def _step(path: str, key: str) -> str:
+def step(path: str, key: str) -> str:
+    """Go on from a path to what stands under a key.
+
+    >>> step("limits", "ece"), step("perClass", "a b")
+    ('limits.ece', 'perClass["a b"]')
+    """
     if not _PLAIN_KEY.fullmatch(key):
         return f"{path}[{show(key)}]"
     return f"{path}.{key}" if path else key

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from evalkit.results.conform import conform
 from evalkit.sources.source import STANDARD_INPUT, label
 
 MAX_REPORT = MAX_LINE
-"""Longest report in bytes."""
+"""Longest report in bytes, where one of its candidates is all that is wanted."""
 
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
@@ -40,25 +41,32 @@ def stored(name: str | None, raw: bytes) -> Stored:
     return Stored(None if name is None else label(name), len(raw), hashlib.sha256(raw).hexdigest())
 
 
-def read_bytes(path: str) -> bytes | None:
-    """Read a report's bytes, so many at least as show that it is too long. ``-`` is standard input.
+def read_bytes(path: str, limit: int = MAX_REPORT) -> bytes | None:
+    """Read a report's bytes. ``-`` is standard input.
 
     Returns:
-        The bytes; None where there is no such file.
+        The bytes; None where there is no such file. Of what turns out to be too long while it is read, so many at
+        least as show it.
 
     Raises:
-        Refusal: The file is there and cannot be read.
+        Refusal: The file is there and cannot be read, or is too long.
     """
     standard = path == STANDARD_INPUT
     try:
         with open(0 if standard else path, "rb", closefd=not standard) as file:  # the standard stream is not ours
-            return file.read(MAX_REPORT + 1)
+            if os.fstat(file.fileno()).st_size > limit:
+                raise _too_long(path, limit)
+            return file.read(limit + 1)
     except ValueError:  # U+0000 in the name
         return None
     except OSError as error:
         if error.errno in _NOT_THERE:
             return None
         raise refused([Violation("report-unreadable", f"cannot be read: {error.strerror}")], path) from None
+
+
+def _too_long(name: str | None, limit: int) -> Refusal:
+    return refused([Violation("report-too-long", f"must be at most {limit // (1024 * 1024)} MiB long")], name)
 
 
 def parse_report(raw: bytes, schema: str, kind: type, name: str | None) -> dict[str, Any]:
@@ -76,17 +84,28 @@ def parse_report(raw: bytes, schema: str, kind: type, name: str | None) -> dict[
     Raises:
         Refusal: It is too long, no strict JSON, of another schema, or not whole.
     """
-    if len(raw) > MAX_REPORT:
-        message = f"must be at most {MAX_REPORT // (1024 * 1024)} MiB long"
-        raise refused([Violation("report-too-long", message)], name)
+    plain = parse_strictly(raw, name)
+    if (found := plain.get("schema")) != schema:
+        shown = show(found) if "schema" in plain else "nothing"
+        raise refused([Violation("report-schema", f"must be {schema}", field="schema", value=shown)], name)
+    if faults := list(conform(plain, kind)):
+        raise refused(faults, name)
+    return plain
+
+
+def parse_strictly(raw: bytes, name: str | None, limit: int = MAX_REPORT) -> dict[str, Any]:
+    """Parse a report of whatever schema.
+
+    Raises:
+        Refusal: It is too long, or no strict JSON.
+    """
+    if len(raw) > limit:
+        raise _too_long(name, limit)
     try:
-        plain, faults = parse_object(raw)
+        plain, faults = parse_object(raw, limit)
     except Refusal as refusal:
         raise refused(refusal.violations, name) from None
-    if not faults and (found := plain.get("schema")) != schema:
-        shown = show(found) if "schema" in plain else "nothing"
-        faults = [Violation("report-schema", f"must be {schema}", field="schema", value=shown)]
-    if faults := faults or list(conform(plain, kind)):
+    if faults:
         raise refused(faults, name)
     return plain
 

@@ -22,7 +22,7 @@ from evalkit.families.probability.prediction import Prediction
 from evalkit.families.probability.result import Evaluation, evaluation
 from evalkit.families.probability.terms import BIN_KEYS, CLASS_KEYS
 from evalkit.formats.flat import FlatRows
-from evalkit.reading.counted import Place, assert_records, evidence_of, ledger_of, remarks_on
+from evalkit.reading.counted import Place, assert_records, empty, evidence_of, ledger_of
 from evalkit.reading.engine import WORKERS, gather
 from evalkit.reading.read import Progress
 from evalkit.reading.tally import Pile, merge
@@ -138,7 +138,7 @@ def evaluate_inputs(
         evidence,
         synthetic=question.synthetic,
         run=question.run,
-        warnings=tuple(remark for side in evidence.values() for remark in remarks_on(side)),
+        warnings=tuple(remark for side in evidence.values() for remark in empty(side)),
     )
 
 
@@ -162,7 +162,7 @@ def _read_gold(gold: Inputs, question: Question, workers: int, progress: Progres
 def _read_gold_part(partition: Partition) -> GoldPart:
     rows: FlatRows = read_flat(partition, GoldKind())
     place = (partition.source, partition.number)
-    return GoldPart(place, partition.stored, rows.lines, rows.records, rows.ledger, compact(rows.table))
+    return GoldPart(place, partition.stored, rows.lines, rows.records, rows.ledger, compact(rows.table.rows))
 
 
 def _models(parts: Sequence[Joined]) -> list[str | None]:

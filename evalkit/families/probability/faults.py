@@ -17,7 +17,7 @@ class Faults:
         self._document = document
         self._side = side
         self.found: list[Violation] = []
-        self.id = self.text("id", "id", required=True)
+        self.id = self.text("id", rule="id", required=True)
 
     def note(self, fault: Violation, field: str | None = None) -> None:
         """Add a violation."""

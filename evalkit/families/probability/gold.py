@@ -12,7 +12,7 @@ import polars as pl
 from evalkit.errors import Violation
 from evalkit.families.probability.faults import Faults
 from evalkit.families.probability.prediction import no_nul
-from evalkit.formats.flat import LINE, TEXT, Field, Values, frame_of
+from evalkit.formats.flat import LINE, TEXT, Field, Table, Values, read_one_by_one
 from evalkit.reading.counted import Place
 
 UNLABELLED = "unlabelled"
@@ -40,17 +40,17 @@ class GoldKind:
         family, positive = faults.text("family", "family"), faults.text("positive", "positive")
         return faults.all() if faults.found else (faults.id, gold, family, positive)
 
-    def is_valid(self, frame: pl.DataFrame) -> pl.Series:
+    def is_valid(self, table: Table) -> pl.Series:
         """Tell the rows that are valid beyond doubt."""
         checks = [no_nul("id"), no_nul("gold")]
         checks += [no_nul(name).fill_null(value=True) for name in ("family", "positive")]
-        return frame.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
+        return table.rows.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
 
 
-def compact(table: pl.DataFrame) -> pl.DataFrame:
+def compact(rows: pl.DataFrame) -> pl.DataFrame:
     """Return gold rows as they are held: texts that repeat as categories."""
     repeated = pl.col("gold", "positive").cast(pl.Categorical)
-    return table.select("id", repeated, pl.col("family").fill_null(UNLABELLED).cast(pl.Categorical), LINE)
+    return rows.select("id", repeated, pl.col("family").fill_null(UNLABELLED).cast(pl.Categorical), LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Gold:
         self._firsts = [0]
         for _, table in ordered:
             self._firsts.append(self._firsts[-1] + table.height)
-        none = compact(frame_of(GoldKind(), [], []))
+        none = compact(read_one_by_one(GoldKind(), [], []).rows)
         self.table = pl.concat([none, *(table for _, table in ordered)], rechunk=True)
         self._seed = 0
         self._pairs: list[Pair] = []

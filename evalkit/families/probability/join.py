@@ -83,11 +83,10 @@ class Joined:
 def join(partition: Partition, kind: Prediction, gold: Gold, bins: int) -> Joined:
     """Read one partition of predictions and meet it with gold."""
     rows: FlatRows = read_flat(partition, kind)
-    table = rows.table.with_columns(pl.col("model").cast(pl.Categorical)).with_columns(
-        gold.find(rows.table["id"]).alias("key")
-    )
+    read = rows.table.rows
+    table = read.with_columns(pl.col("model").cast(pl.Categorical), gold.find(read["id"]).alias("key"))
     met, unmet = table.filter(pl.col("key").is_not_null()), table.filter(pl.col("key").is_null())
-    joined = _with_gold(met, gold)
+    joined = _with_gold(met, rows.table.lists["option_ids"], gold)
     fits, apart = _fitting(joined)
     by_class, by_bin = terms.outcomes(fits, bins)
     unnamed = table.filter(pl.col("model").is_null())[LINE]
@@ -115,19 +114,18 @@ def _unmet(rows: pl.DataFrame, gold: Gold) -> Unmet:
     return Unmet(len(ids), tuple(ids.unique().bottom_k(FIRST_IDS).sort()), hashes)
 
 
-def _with_gold(met: pl.DataFrame, gold: Gold) -> pl.DataFrame:
+def _with_gold(met: pl.DataFrame, lists: pl.Series, gold: Gold) -> pl.DataFrame:
     """Add what gold says of each prediction, and where its answer and its positive class stand among the options."""
-    said = gold.table.select("gold", "family", "positive")[met["key"]]
-    rows = met.hstack(said)
-    options = rows["option_ids"]
-    rows = rows.with_columns(terms.slots(options, rows["gold"].cast(pl.String)).alias("slot"))
-    binary = (options.list.len() == len(_BINARY)) & (options.list.get(0) == _BINARY[0])
-    binary &= options.list.get(1, null_on_oob=True) == _BINARY[1]
-    slot = pl.select(pl.when(binary).then(pl.lit(0, pl.Int64))).to_series() if len(binary) else rows["slot"]
-    if rows["positive"].null_count() < rows.height:
-        named = rows["positive"].cast(pl.String)
-        slot = pl.select(pl.when(named.is_null()).then(slot).otherwise(terms.slots(options, named))).to_series()
-    return rows.with_columns(slot.alias("positive_slot"))
+    rows = met.hstack(gold.table.select("gold", "family", "positive")[met["key"]])
+    place, positive = rows["option_ids"], rows["positive"].cast(pl.String)
+    slot = terms.slots(lists, place, rows["gold"].cast(pl.String))
+    binary = (lists.list.len() == len(_BINARY)) & (lists.list.get(0, null_on_oob=True) == _BINARY[0])
+    binary &= lists.list.get(1, null_on_oob=True) == _BINARY[1]
+    first = pl.select(pl.when(binary).then(pl.lit(0, pl.Int64))).to_series().gather(place)
+    if positive.null_count() < len(positive):
+        said = terms.slots(lists, place, positive)
+        first = pl.select(pl.when(positive.is_null()).then(first).otherwise(said)).to_series()
+    return rows.with_columns(slot.alias("slot"), first.alias("positive_slot"))
 
 
 def _fitting(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ledger]:
@@ -140,12 +138,13 @@ def _fitting(rows: pl.DataFrame) -> tuple[pl.DataFrame, Ledger]:
     told = wrong.select(LINE, "id", pl.col("gold", "positive").cast(pl.String), "slot", positive.alias("no_positive"))
     broken = []
     for line, one, gold, named, slot, no_positive in told.iter_rows():
-        faults = [("gold", gold)] if slot is None else []
-        faults += [("positive", named)] if no_positive else []
-        broken.append(tuple(_outside(line, one, name, value) for name, value in faults))
+        faults = [_outside("gold-option", f"its gold row says {show(gold)}", line, one)] if slot is None else []
+        if no_positive:
+            faults.append(_outside("positive-option", f"its gold row names {show(named)} as positive", line, one))
+        broken.append(tuple(faults))
     return rows.filter(~(outside | positive)), Ledger.of(broken)
 
 
-def _outside(line: int, one: str, name: str, value: str) -> Violation:
-    message = f"gold says {name} {show(value)} of prediction {show(one)}, which is none of its options"
-    return Violation(f"{name}-option", message, line=line, field="option_ids")
+def _outside(rule: str, said: str, line: int, one: str) -> Violation:
+    message = f"{said}, which is none of the options, in prediction {show(one)}"
+    return Violation(rule, message, line=line, field="option_ids")

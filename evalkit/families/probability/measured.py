@@ -30,7 +30,7 @@ def measurements(place: Place, counts: Counts) -> Iterator[Measurement]:
     for index, bucket in sorted(counts.bins.items()):
         here = replace(place, bin=index)
         yield Measurement("n", here, Ratio(bucket.n, 1), counts.scored)
-        for each in (metrics.mean_confidence, metrics.bin_accuracy):
+        for each in metrics.BIN_METRICS:
             yield measure(each, here, bucket, sample_size=bucket.n)
 
 

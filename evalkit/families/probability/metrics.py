@@ -109,58 +109,110 @@ def added(many: Iterable[Counts]) -> Counts:
 
 @metric("accuracy", "higher", NOTHING_PREDICTED)
 def accuracy(counts: Counts) -> Exact:
-    """Correct / predicted rows. Predicted is the slot of the largest probability, ties to the first; else the label."""
+    """Correct / predicted rows.
+
+    Predicted is the slot of the largest probability, ties to the first in the declared order of the options; without a
+    vector it is the label.
+
+    >>> accuracy(Counts(5, {"a": Class(3, 2), "b": Class(1, 1)}))
+    Ratio(numerator=3, denominator=4)
+    """
     return Ratio(sum(one.correct for one in counts.classes.values()), counts.predicted)
 
 
-@metric("recall", "higher", NOTHING_PREDICTED)
+@metric("per_class_recall", "higher", NOTHING_PREDICTED)
 def recall(row: Class) -> Exact:
-    """Of one class: correct / predicted rows whose gold it is."""
+    """Of one class: correct / predicted rows whose gold it is.
+
+    >>> recall(Class(4, 3))
+    Ratio(numerator=3, denominator=4)
+    """
     return Ratio(row.correct, row.predicted)
 
 
 @metric("balanced_accuracy", "higher", NOTHING_PREDICTED)
 def balanced_accuracy(counts: Counts) -> Exact:
-    """Plain mean of the recalls of the classes that occur as gold of predicted rows."""
+    """Plain mean of the recalls of the classes that occur as gold of predicted rows.
+
+    A class that is predicted and never gold does not count, nor does one whose rows have no prediction.
+
+    >>> balanced_accuracy(Counts(5, {"a": Class(3, 2), "b": Class(1, 1)}))
+    Fraction(5, 6)
+    """
     return mean(Fraction(one.correct, one.predicted) for one in counts.classes.values())
 
 
 @metric("nll", "lower", NOTHING_SCORED, high=None)
 def nll(counts: Counts) -> Exact:
-    """Mean over scored rows of -ln(max(p, 1e-12)), p the probability of gold. In nats."""
+    """Negative log-likelihood: mean over scored rows of -ln(max(p, 1e-12)), p the probability of gold. In nats.
+
+    >>> nll(Counts(2, bins={9: Bin(2, 2, Decimal("1.9"))}, nll=Decimal("0.2")))
+    Ratio(numerator=Decimal('0.2'), denominator=2)
+    """
     return Ratio(counts.nll, counts.scored)
 
 
 @metric("brier_multiclass", "lower", NOTHING_SCORED, high=None)
 def brier_multiclass(counts: Counts) -> Exact:
-    """Mean over scored rows of the sum over all slots of (p - [slot is gold])², not halved. Brier (1950)."""
+    """Mean over scored rows of the sum over all slots of (p - [slot is gold])², not halved. Brier (1950).
+
+    At most 2, but for what the sums of the vectors may be off 1.
+
+    >>> brier_multiclass(Counts(2, bins={9: Bin(2, 2, Decimal("1.9"))}, brier=Decimal("0.01")))
+    Ratio(numerator=Decimal('0.01'), denominator=2)
+    """
     return Ratio(counts.brier, counts.scored)
 
 
 @metric("brier_binary", "lower", NOTHING_BINARY)
 def brier_binary(counts: Counts) -> Exact:
-    """Mean over scored rows with a positive class of (p - [gold is positive])², p the probability of that class."""
+    """Mean over scored rows with a positive class of (p - [gold is positive])², p the probability of that class.
+
+    >>> brier_binary(Counts(2, binary=2, brier_binary=Decimal("0.5")))
+    Ratio(numerator=Decimal('0.5'), denominator=2)
+    """
     return Ratio(counts.brier_binary, counts.binary)
 
 
 @metric("ece", "lower", NOTHING_SCORED)
 def ece(counts: Counts) -> Exact:
-    """Over equal-width bins of confidence, share of scored rows x |accuracy - mean confidence|, summed. Guo (2017)."""
+    """Expected calibration error: over the bins, share of scored rows times |accuracy - mean confidence|, summed.
+
+    Confidence is the largest probability. The bins are of equal width: min(bins - 1, floor(bins · confidence)) in
+    64-bit floats. Naeini et al. (2015), Guo et al. (2017).
+
+    >>> ece(Counts(4, bins={5: Bin(2, 2, Decimal("1.1")), 9: Bin(2, 1, Decimal("1.9"))}))
+    Fraction(9, 20)
+    """
     gap = sum((abs(one.correct - Fraction(one.confidence)) for one in counts.bins.values()), Fraction(0))
     return gap / counts.scored if counts.scored else None
 
 
 @metric("accuracy", "higher", NOTHING_SCORED)
 def bin_accuracy(row: Bin) -> Exact:
-    """Of one bin: correct / rows."""
+    """Of one bin: correct / rows.
+
+    >>> bin_accuracy(Bin(2, 1, Decimal("1.9")))
+    Ratio(numerator=1, denominator=2)
+    """
     return Ratio(row.correct, row.n)
 
 
 @metric("mean_confidence", "none", NOTHING_SCORED)
 def mean_confidence(row: Bin) -> Exact:
-    """Of one bin: the sum of confidences / rows."""
+    """Of one bin: the sum of confidences / rows.
+
+    >>> mean_confidence(Bin(2, 1, Decimal("1.9")))
+    Ratio(numerator=Decimal('1.9'), denominator=2)
+    """
     return Ratio(row.confidence, row.n)
 
 
 METRICS = (accuracy, balanced_accuracy, nll, brier_multiclass, brier_binary, ece)
 """The measures of a family, in the order of the report."""
+
+LABEL_METRICS = (recall,)
+"""Those of a class."""
+
+BIN_METRICS = (mean_confidence, bin_accuracy)
+"""Those of a confidence bin."""

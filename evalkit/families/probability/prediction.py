@@ -14,7 +14,7 @@ import polars as pl
 from evalkit.errors import Violation
 from evalkit.exact import PLACES
 from evalkit.families.probability.faults import Faults
-from evalkit.formats.flat import NUMBERS, TEXT, TEXTS, Field, Values
+from evalkit.formats.flat import NUMBERS, TEXT, TEXTS, Field, Table, Values
 from evalkit.records.rules import is_confidence, is_name, judge_model
 from evalkit.records.strict_json import show
 
@@ -84,39 +84,59 @@ class Prediction:
             return [float(value) for value in vector]
         return None
 
-    def is_valid(self, frame: pl.DataFrame) -> pl.Series:
+    def is_valid(self, table: Table) -> pl.Series:
         """Tell the rows that are valid beyond doubt."""
-        options, vector = pl.col("option_ids").list, pl.col("probabilities").list
-        length = options.len()
-        checks = [no_nul("id"), length >= 1, options.n_unique() == length, _no_fault_inside(frame, "option_ids")]
-        within = vector.eval(pl.element().is_between(0, 1)).list.all() & (vector.len() == length) & (length < _LONG)
-        whole = _no_fault_inside(frame, "probabilities") & ((vector.sum() - 1).abs() <= float(self.tolerance) - _DOUBT)
-        no_label = pl.col("label").is_null()
-        sound = no_label | no_nul("label")
-        known = sound & (no_label | options.contains(pl.col("label")))
-        if frame["label"].null_count() == frame.height:
-            known = sound = pl.lit(value=True)
-        checks.append(pl.when(pl.col("probabilities").is_null()).then(known).otherwise(within & whole & sound))
+        frame, options = table.rows, table.lists["option_ids"]
+        rows = frame.with_columns(
+            sound=table.of("option_ids", _are_options(options)), length=table.of("option_ids", options.list.len())
+        )
+        vector = pl.col("probabilities").list
+        within = vector.eval(pl.element().is_between(0, 1)).list.all() & _without_null(frame["probabilities"])
+        within &= (vector.len() == pl.col("length")) & (pl.col("length") < _LONG)
+        within &= (vector.sum() - 1).abs() <= float(self.tolerance) - _DOUBT
+        known = sound = pl.lit(value=True)
+        if frame["label"].null_count() < frame.height:
+            sound = pl.col("label").is_null() | no_nul("label")
+            known = sound & pl.Series(_is_known(table))
+        judged = pl.when(pl.col("probabilities").is_null()).then(known).otherwise(within & sound)
         wrong = [name for name in frame["model"].unique().drop_nulls() if not is_name(name)]
-        if wrong:
-            checks.append(~pl.col("model").is_in(wrong).fill_null(value=False))
-        return frame.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
+        named = ~pl.col("model").is_in(wrong).fill_null(value=False) if wrong else pl.lit(value=True)
+        checks = pl.all_horizontal("sound", no_nul("id"), judged, named)
+        return rows.select(checks.fill_null(value=False)).to_series()
+
+
+def _are_options(lists: pl.Series) -> pl.Series:
+    """Tell the lists of at least one text, all distinct, none with U+0000."""
+    length = lists.list.len()
+    found = ((length >= 1) & (lists.list.n_unique() == length)).fill_null(value=False)
+    inner = lists.explode(empty_as_null=False, keep_nulls=False)
+    if inner.null_count() or inner.str.contains("\0", literal=True).any():
+        wrong = lists.list.eval(pl.element().is_null() | pl.element().str.contains("\0", literal=True)).list.any()
+        found &= ~wrong.fill_null(value=True)
+    return found
+
+
+def _without_null(vectors: pl.Series) -> pl.Expr:
+    """Tell the lists without a null; mostly one look at all of them tells."""
+    if not vectors.explode(empty_as_null=False, keep_nulls=False).null_count():
+        return pl.lit(value=True)
+    return ~pl.col("probabilities").list.eval(pl.element().is_null()).list.any()
+
+
+def _is_known(table: Table) -> pl.Series:
+    """Tell the rows whose label is one of their options, or that need none."""
+    rows = table.rows.with_row_index("row")
+    asked = rows.filter(pl.col("probabilities").is_null() & pl.col("label").is_not_null())
+    lists = table.lists["option_ids"].gather(asked["option_ids"])
+    there = asked.select("row", there=lists.list.contains(asked["label"])).filter(
+        ~pl.col("there").fill_null(value=False)
+    )
+    return ~rows["row"].is_in(there["row"].implode())
 
 
 def no_nul(name: str) -> pl.Expr:
     """Tell the texts without U+0000."""
     return ~pl.col(name).str.contains("\0", literal=True)
-
-
-def _no_fault_inside(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Tell the lists without a null, and without a text that holds U+0000; mostly one look at all of them tells."""
-    inner = frame[name].explode(empty_as_null=False, keep_nulls=False)
-    if not inner.null_count() and (inner.dtype != pl.String or not inner.str.contains("\0", literal=True).any()):
-        return pl.lit(value=True)
-    wrong = pl.element().is_null()
-    if inner.dtype == pl.String:
-        wrong |= pl.element().str.contains("\0", literal=True)
-    return ~pl.col(name).list.eval(wrong).list.any()
 
 
 def _options(document: Mapping[str, Any], faults: Faults) -> list[str] | None:

@@ -49,7 +49,7 @@ def explained(ledger: Ledger, inputs: Inputs, parts: Sequence[Counted], workers:
 def _worst(partition: Partition) -> Deviation | None:
     """Return the largest deviation in a partition."""
     rows: FlatRows = read_flat(partition, Prediction(_ANY))
-    vectors = rows.table.filter(pl.col("probabilities").is_not_null())
+    vectors = rows.table.rows.filter(pl.col("probabilities").is_not_null())
     if vectors.is_empty():
         return None
     far = vectors.with_columns(off=(pl.col("probabilities").list.sum() - 1).abs())
@@ -114,7 +114,7 @@ def _repeated(keys: pl.DataFrame) -> pl.DataFrame:
 def _lines_of(partition: Partition, gold: Gold, rows: pl.DataFrame, hashes: pl.DataFrame) -> tuple[Place, pl.DataFrame]:
     """Return the lines of a partition whose gold row, or whose hash where they have none, is among those given."""
     read: FlatRows = read_flat(partition, Prediction(_ANY))
-    table = read.table.select(LINE, "id", pl.col("model").cast(pl.Categorical))
+    table = read.table.rows.select(LINE, "id", pl.col("model").cast(pl.Categorical))
     row = gold.find(table["id"]).cast(pl.UInt64)
     met = table.with_columns(key=row).join(rows, on=["model", "key"], how="semi", nulls_equal=True)
     unmet = table.filter(row.is_null()).with_columns(key=gold.hashes_of(table["id"].filter(row.is_null())))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
-from evalkit.exact import rounded
-from evalkit.families.probability import metrics
+from evalkit.families.probability.family import Metrics, summarize
 from evalkit.families.probability.measured import measurements
 from evalkit.families.probability.metrics import Counts, added
+from evalkit.families.probability.rows import COLUMNS, family_tables
 from evalkit.metric import Measurement, Place
 from evalkit.report import canonical, document, written
 from evalkit.results import tables
@@ -20,24 +20,6 @@ from evalkit.results.files import write_file, write_folder
 from evalkit.sources.source import Evidence
 
 SCHEMA = "evalkit-evaluation-v1"
-
-_PLACE: dict[str, pl.DataType] = {"model": pl.String(), "split": pl.String(), **tables.STRATUM}
-_COUNT, _VALUE = pl.Int64(), pl.Float64()
-
-COLUMNS: Mapping[str, dict[str, pl.DataType]] = {
-    "per_class": {**_PLACE, "label": pl.String(), "support": _COUNT, "correct": _COUNT, "recall": _VALUE},
-    "bins": {
-        **_PLACE,
-        "bin": pl.Int16(),
-        "lower": _VALUE,
-        "upper": _VALUE,
-        "count": _COUNT,
-        "mean_confidence": _VALUE,
-        "accuracy": _VALUE,
-    },
-    "measurements": tables.MEASUREMENT,
-}
-"""The columns of each table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,70 +41,6 @@ class Read:
     bytes: int | None
     sha256: str | None
     records: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """One confidence bin that is not empty; the lower edge is in it, the upper only where it is 1.
-
-    Attributes:
-        lower: The lower edge.
-        upper: The upper edge.
-        n: Scored rows in it.
-        mean_confidence: The mean of their confidences.
-        accuracy: The share of them that is correct.
-    """
-
-    SNAKE_CASE: ClassVar[bool] = True
-
-    lower: float
-    upper: float
-    n: int
-    mean_confidence: float
-    accuracy: float
-
-
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """Every number of one family, or of all.
-
-    Attributes:
-        n_items: Gold rows.
-        n_missing: Rows with neither a vector nor a label, gold rows without a prediction included.
-        n_predicted: Rows with a predicted slot.
-        n_scored: Rows with a vector; only these enter NLL, Brier scores and ECE.
-        n_unscored: Rows without a vector.
-        accuracy: Correct / predicted rows; None where nothing is predicted.
-        balanced_accuracy: Plain mean of the recalls.
-        classes_in_gold: The classes that are gold of predicted rows, sorted.
-        per_class_recall: The recall of each.
-        nll: Mean negative log-likelihood of gold, in nats, probabilities below 1e-12 counting as that.
-        brier_multiclass: Mean squared error over all slots, summed over the slots and not halved.
-        n_binary: Scored rows with a positive class.
-        brier_binary: Mean squared error of the probability of the positive class.
-        ece: Expected calibration error over equal-width bins.
-        reliability: The bins that are not empty.
-    """
-
-    SNAKE_CASE: ClassVar[bool] = True
-
-    n_items: int
-    n_missing: int
-    n_predicted: int
-    n_scored: int
-    n_unscored: int
-    accuracy: float | None
-    balanced_accuracy: float | None
-    classes_in_gold: tuple[str, ...]
-    per_class_recall: Mapping[str, float]
-    nll: float | None
-    brier_multiclass: float | None
-    n_binary: int
-    brier_binary: float | None
-    ece: float | None
-    reliability: tuple[ReliabilityBin, ...]
-    counts: Counts = field(repr=False, metadata={"report": False})
-    bins: int = field(repr=False, metadata={"report": False})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,22 +139,7 @@ class Evaluation:
     def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
         """Make the rows of each table, family by family."""
         for place, one in self._places():
-            here = {"model": place.model, "stratum_field": place.stratum_field, "stratum": place.stratum}
-            classes = one.counts.classes
-            rows = [
-                {**here, "label": label, "support": classes[label].predicted, "correct": classes[label].correct}
-                | {"recall": recall}
-                for label, recall in one.per_class_recall.items()
-            ]
-            bins = [
-                {**here, "bin": index, "count": row.n, **asdict(row)}
-                for index, row in zip(sorted(one.counts.bins), one.reliability, strict=True)
-            ]
-            yield {
-                "per_class": tables.table(rows, COLUMNS["per_class"]),
-                "bins": tables.table(bins, COLUMNS["bins"]),
-                "measurements": tables.measurements("evaluation", measurements(place, one.counts)),
-            }
+            yield family_tables(place, one)
 
 
 def evaluation(
@@ -279,35 +182,3 @@ def evaluation(
 def _model_metrics(families: Mapping[str, Counts], bins: int) -> ModelMetrics:
     overall = summarize(added(families.values()), bins)
     return ModelMetrics(overall, {family: summarize(own, bins) for family, own in sorted(families.items())})
-
-
-def summarize(counts: Counts, bins: int) -> Metrics:
-    """Reduce counts to every number of a family."""
-    classes = sorted(counts.classes)
-    recalls = {label: rounded(metrics.recall(counts.classes[label])) for label in classes}
-    return Metrics(
-        n_items=counts.items,
-        n_missing=counts.missing,
-        n_predicted=counts.predicted,
-        n_scored=counts.scored,
-        n_unscored=counts.unscored,
-        accuracy=rounded(metrics.accuracy(counts)),
-        balanced_accuracy=rounded(metrics.balanced_accuracy(counts)),
-        classes_in_gold=tuple(classes),
-        per_class_recall={label: recall for label, recall in recalls.items() if recall is not None},
-        nll=rounded(metrics.nll(counts)),
-        brier_multiclass=rounded(metrics.brier_multiclass(counts)),
-        n_binary=counts.binary,
-        brier_binary=rounded(metrics.brier_binary(counts)),
-        ece=rounded(metrics.ece(counts)),
-        reliability=tuple(_reliability(counts, bins)),
-        counts=counts,
-        bins=bins,
-    )
-
-
-def _reliability(counts: Counts, bins: int) -> Iterator[ReliabilityBin]:
-    for index, row in sorted(counts.bins.items()):
-        confidence, accuracy = rounded(metrics.mean_confidence(row)), rounded(metrics.bin_accuracy(row))
-        if confidence is not None and accuracy is not None:  # a bin that is there is not empty
-            yield ReliabilityBin(index / bins, (index + 1) / bins, row.n, confidence, accuracy)

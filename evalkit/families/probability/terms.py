@@ -19,26 +19,35 @@ BIN_KEYS = ["model", "family", "bin"]
 _DECIMAL = pl.Decimal(38, PLACES)
 
 
-def slots(options: pl.Series, wanted: pl.Series) -> pl.Series:
+def slots(lists: pl.Series, place: pl.Series, wanted: pl.Series) -> pl.Series:
     """Return where each wanted text stands in its list of distinct options; null where it does not.
 
-    >>> slots(pl.Series([["a", "b"], ["b", "a"], ["a"]]), pl.Series(["b", "b", "c"])).to_list()
+    Args:
+        lists: The lists.
+        place: Which of them belongs to each row.
+        wanted: The text of each row; null where none is wanted.
+
+    >>> lists = pl.Series([["a", "b"], ["b", "a"]])
+    >>> slots(lists, pl.Series([0, 1, 1]), pl.Series(["b", "b", "c"])).to_list()
     [1, 0, None]
     """
+    asked = pl.DataFrame({"list": place, "option": wanted})
+    each = asked.unique()
+    few = len(each) < len(asked)
+    each = each if few else asked
+    options = lists.gather(each["list"])
     lengths = options.list.len()
-    row = pl.int_range(len(options), dtype=pl.UInt32, eager=True)
-    rows = (
-        pl.DataFrame({"row": row})
-        .select(pl.col("row").repeat_by(lengths))
-        .to_series()
-        .explode(empty_as_null=False, keep_nulls=False)
-    )
+    # Each pair of a list and a text, as often as the list is long: so that they are compared as one column.
+    pair = pl.select(pl.int_range(len(options), dtype=pl.UInt32).repeat_by(lengths)).to_series()
+    pair = pair.explode(empty_as_null=False, keep_nulls=False)
     flat = options.explode(empty_as_null=False, keep_nulls=False)
-    hits = (flat == wanted.gather(rows)).arg_true()
-    starts = lengths.cum_sum() - lengths
-    at = rows.gather(hits)
-    found = pl.DataFrame({"row": at, "slot": hits.cast(pl.Int64) - starts.gather(at).cast(pl.Int64)})
-    return pl.DataFrame({"row": row}).join(found, on="row", how="left", maintain_order="left")["slot"]
+    hits = (flat == each["option"].gather(pair)).fill_null(value=False).arg_true()
+    at = pair.gather(hits)
+    slot = hits.cast(pl.Int64) - (lengths.cum_sum() - lengths).gather(at).cast(pl.Int64)
+    if not few:
+        return pl.repeat(None, len(asked), dtype=pl.Int64, eager=True).scatter(at, slot)
+    found = each[at].with_columns(slot=slot)
+    return asked.join(found, on=["list", "option"], how="left", maintain_order="left")["slot"]
 
 
 def squared_errors(vectors: pl.Series, slot: pl.Series) -> pl.Series:
@@ -62,7 +71,7 @@ def outcomes(joined: pl.DataFrame, bins: int) -> tuple[pl.DataFrame, pl.DataFram
     """Tally joined rows.
 
     Args:
-        joined: ``option_ids``, ``probabilities``, ``label``, ``model``, ``family``, ``gold``, ``slot`` (that of gold)
+        joined: ``probabilities``, ``label``, ``model``, ``family``, ``gold``, ``slot`` (that of gold)
             and ``positive_slot`` (null where there is no positive class).
         bins: The number of confidence bins.
 

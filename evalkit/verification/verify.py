@@ -1,0 +1,208 @@
+"""``verify``: recompute a report from its inputs and compare it with what it claims, field by field."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalkit.contracts.contract import Contract, distinct
+from evalkit.contracts.policy import Policy
+from evalkit.errors import Refusal, Violation
+from evalkit.exact import rounded, tolerance
+from evalkit.report import canonical, document
+from evalkit.results.files import write_file
+from evalkit.results.report_file import Stored
+from evalkit.sources.partition import Inputs
+from evalkit.sources.source import STANDARD_INPUT, Source, label, listed, resolve, resolve_sides
+from evalkit.verification.claim import Claim, read_claim
+from evalkit.verification.differ import Rules, differ
+from evalkit.verification.findings import Difference
+from evalkit.verification.options import TOLERANCE, Options, check_options
+from evalkit.verification.schemas import PATHS, SCHEMAS, Evidence, Recompute, Schema
+
+if TYPE_CHECKING:
+    from evalkit.sources.source import Input
+
+SCHEMA = "evalkit-verification-v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Whether a report says what its inputs give.
+
+    Attributes:
+        schema: ``evalkit-verification-v1``.
+        verified: Whether there is no difference.
+        report: The bytes of the report.
+        report_schema: The schema that it says it is.
+        tolerance: How far measured numbers were allowed to be off.
+        checks: Comparisons made: of a scalar, of the keys of an object, of the length of an array.
+        differing: How many differences there are.
+        differences: The first 10,000 of them, in the order of the report.
+        warnings: What the caller should know of the inputs though nothing was refused.
+    """
+
+    schema: str
+    verified: bool
+    report: Stored
+    report_schema: str
+    tolerance: float
+    checks: int
+    differing: int
+    differences: tuple[Difference, ...]
+    warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data, keys as in the JSON."""
+        plain: dict[str, Any] = document(self)
+        return plain
+
+    def to_json(self) -> str:
+        """Return the outcome as JSON; the same report and inputs give the same text."""
+        return canonical(self).decode("utf-8")
+
+    def write_json(self, path: str | Path) -> None:
+        """Write the JSON, whole or not at all."""
+        write_file(Path(path), canonical(self))
+
+
+def verify(
+    report: str | os.PathLike[str] | object,
+    predictions: Input | Iterable[Input],
+    gold: Input | Iterable[Input] | None = None,
+    *,
+    tol: str | float | Decimal | Fraction = TOLERANCE,
+    min_coverage: str | float | Decimal | Fraction | None = None,
+    bins: int | None = None,
+    contract: Contract | None = None,
+    by: str | Sequence[str] = (),
+    policy: Policy | None = None,
+    sum_tolerance: str | float | Decimal | Fraction | None = None,
+    synthetic: bool = False,
+    run: Mapping[str, Any] | None = None,
+    max_gold: int | None = None,
+) -> Verification:
+    r"""Recompute a report from its inputs and compare field by field.
+
+    The report is a claim, the inputs are the evidence. Which schema it is, is all that is taken from it; everything
+    else is what the caller states, and must be stated as it was when the report was made.
+
+    Args:
+        report: A file, ``-`` for standard input, or the report itself.
+        predictions: The predictions, named as for the function that made the report.
+        gold: The gold, for a report that was made with one.
+        tol: How far a measured number may be off, a decimal of at least 0. Whole numbers, and what the caller states,
+            such as limits, must be equal.
+        min_coverage: As for ``compare``.
+        bins: As for ``evaluate``; None is its default.
+        contract: As for ``compare``; None is its default.
+        by: As for ``compare``.
+        policy: As for ``compare``.
+        sum_tolerance: As for ``evaluate``; None is its default.
+        synthetic: Whether the records are invented.
+        run: The record of the run that the report must hold.
+        max_gold: As for ``evaluate``; None is its default.
+
+    Returns:
+        The number of checks, and every difference with its path.
+
+    Raises:
+        Refusal: The report cannot be read, is no strict JSON or of no schema that can be verified; an option is
+            missing, does not apply or is not usable; or the inputs are refused.
+        OSError: The machine failed, not the input.
+
+    >>> import evalkit, pathlib, tempfile
+    >>> line = '{"model":"m","subjectKey":"%s","split":"%s","truth":{"bristolType":4},"prediction":%s}\n'
+    >>> offered = '{"bristolType":4,"confidence":0.97}'
+    >>> dump = pathlib.Path(tempfile.mkdtemp(), "dump.jsonl")
+    >>> _ = dump.write_text(line % ("cd" + "0" * 14, "validation", offered) + line % ("e6" + "0" * 14, "test", offered))
+    >>> claim = evalkit.compare(dump, min_coverage="0.5").to_dict()
+    >>> verify(claim, dump, min_coverage="0.5").verified
+    True
+    >>> claim["candidates"][0]["ece"] = 0.01
+    >>> verify(claim, dump, min_coverage="0.5").differences
+    (Difference(path='report.candidates[0].ece', claimed='0.01', recomputed='0.03'),)
+    """
+    options = Options(min_coverage, bins, contract, distinct(by), policy, sum_tolerance, synthetic, run, max_gold)
+    golds = [] if gold is None else listed(gold)
+    task = prepare(report, listed(predictions), golds, options, tol)
+    with Inputs(task.predictions) as left, Inputs(task.gold) as right:
+        return carry_out(task, Evidence(left, right))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A verification that can begin: the claim is read, the options are usable and fit it, the inputs are there."""
+
+    claim: Claim
+    schema: Schema
+    recompute: Recompute
+    tolerance: Fraction
+    predictions: tuple[Source, ...]
+    gold: tuple[Source, ...]
+
+
+def prepare(
+    report: str | os.PathLike[str] | object,
+    predictions: Sequence[Input],
+    gold: Sequence[Input],
+    options: Options,
+    tol: str | float | Decimal | Fraction = TOLERANCE,
+) -> Task:
+    """Find out all that is wrong before an input is read. See ``evalkit.verify``."""
+    most_off = tolerance(tol, "tolerance")
+    if _is_standard_input(report) and any(map(_is_standard_input, (*predictions, *gold))):
+        message = "is named as the report and as an input, and can be read only once; name a file"
+        raise Refusal.of(Violation("standard-input-twice", message, STANDARD_INPUT))
+    claim = read_claim(report, SCHEMAS)
+    schema = SCHEMAS[claim.schema]
+    check_options(options, gold=bool(gold), schema=claim.schema, allowed=schema.allowed, needed=schema.needed)
+    recompute = schema.plan(options)
+    given, answers = resolve_sides(predictions, gold) if gold else (resolve(predictions), [])
+    return Task(claim, schema, recompute, most_off, tuple(given), tuple(answers))
+
+
+def _is_standard_input(named: object) -> bool:
+    return isinstance(named, str) and named == STANDARD_INPUT
+
+
+def carry_out(task: Task, evidence: Evidence) -> Verification:
+    """Recompute and compare."""
+    try:
+        recomputed = task.recompute(evidence)
+    except Refusal as refusal:
+        if task.schema.bridge is not None:
+            raise _not_verifiable(task.claim, refusal) from None
+        raise
+    warnings = tuple(recomputed.warnings)
+    if task.schema.bridge is not None:
+        recomputed = task.schema.bridge(recomputed)
+    rules = Rules(task.tolerance, task.schema.given, task.schema.identities, PATHS)
+    found = differ(task.claim.plain, recomputed, rules)
+    return Verification(
+        schema=SCHEMA,
+        verified=not found.count,
+        report=task.claim.stored,
+        report_schema=task.claim.schema,
+        tolerance=rounded(task.tolerance),
+        checks=found.checks,
+        differing=found.count,
+        differences=tuple(found.kept),
+        warnings=warnings,
+    )
+
+
+def _not_verifiable(claim: Claim, refusal: Refusal) -> Refusal:
+    """Say of a report by another program that it is not verified where its inputs are refused here."""
+    message = (
+        f"is a report of {claim.schema} over inputs that are refused here; it cannot be verified, be it right or wrong"
+    )
+    name = claim.stored.name
+    first = Violation("not-verifiable", message, None if name is None else label(name))
+    counts = {first.rule: 1, **refusal.counts}
+    return Refusal((first, *refusal.violations), counts, refusal.lines + 1)
