@@ -57,8 +57,8 @@ app.command(short_help="Recompute a report from its inputs and compare.")(verify
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 
-_LISTS = ("--predictions", "--gold")
-"""Options that take all values that follow, up to the next option, as a shell's pattern gives them."""
+_LISTS = {"evaluate": ("--predictions", "--gold"), "verify": ("--predictions", "--gold")}
+"""Options of commands that take all values that follow, up to the next option, as a shell's pattern gives them."""
 
 
 def spread(words: Sequence[str]) -> list[str]:
@@ -68,12 +68,13 @@ def spread(words: Sequence[str]) -> list[str]:
     ['evaluate', '--predictions', 'a', '--predictions', 'b', '--gold', '-', '--bins', '5']
     """
     found: list[str] = []
+    lists = _LISTS.get(words[0], ()) if words else ()
     current, values = "", 0
     for place, word in enumerate(words):
         if word == "--":
             return [*found, *words[place:]]
         if word.startswith("-") and word != "-":
-            current, values = word if word in _LISTS else "", 0
+            current, values = word if word in lists else "", 0
         elif current:
             found += [current] * (values > 0)
             values += 1

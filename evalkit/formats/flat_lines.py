@@ -34,14 +34,14 @@ from evalkit.formats.flat import (
     table_of,
 )
 from evalkit.formats.patterns import ESCAPE, NUMBER, PLAIN, SPACE, alternation, array_of, spellings
-from evalkit.formats.rows import FIRST_BYTES, SAMPLED_LINES
+from evalkit.formats.rows import FIRST_BYTES
 from evalkit.formats.shapes import MAX_NESTED, MAX_SHAPES, SCALAR, Items, UnlearnableError, generic_shape
 from evalkit.records.flat_line import read_flat_line
 from evalkit.records.strict_json import MAX_LINE
 
 _TEXT = pl.col("text")
 _BLANK = r"^[ \t\r]*$"
-_SAMPLED_BYTES = 256 * 1024
+_SAMPLED, _SAMPLED_BYTES = 16, 256 * 1024
 _FEW, _SHORT = 64, 64 * 1024
 
 
@@ -120,7 +120,7 @@ def learn(lines: pl.DataFrame, kind: FlatKind) -> list[Order]:
 def _sample(lines: pl.DataFrame) -> Iterator[bytes]:
     """Yield lines spread evenly over some, and no more than are worth it."""
     size = 0
-    for text in lines["text"].gather_every(max(lines.height // SAMPLED_LINES, 1)):
+    for text in lines["text"].gather_every(max(lines.height // _SAMPLED, 1)):
         yield text.encode()
         size += len(text)
         if size > _SAMPLED_BYTES:

@@ -65,8 +65,8 @@ class Pair:
 class Gold:
     """All gold rows, and an index over the hashes of their ids.
 
-    A hash finds at most one row: where two ids share one, another seed is taken. So an id is looked up by a search for
-    its hash and one comparison of texts.
+    A hash finds at most one row: where two ids share one, another seed is taken. So an id is looked up by its hash and
+    one comparison of texts. Hashes are spread evenly: cut into as many ranges as there are rows, each holds one or two.
     """
 
     def __init__(self, parts: Sequence[tuple[Place, pl.DataFrame]]) -> None:
@@ -83,11 +83,16 @@ class Gold:
             self._seed += 1
 
     def _index(self) -> bool:
-        """Sort the hashes; False where two different ids share one."""
+        """Sort the hashes, and note where those of each range begin; False where two different ids share one."""
         ids = self.table["id"]
         hashes = ids.hash(self._seed)
         self._rows = hashes.arg_sort()
         self._hashes = hashes.gather(self._rows)
+        bits = max(len(ids).bit_length() - 1, 1)
+        self._width = 2 ** (64 - bits)
+        counts = self._range(self._hashes).alias("range").to_frame().group_by("range").len()
+        begins = pl.repeat(0, 2**bits + 1, dtype=pl.UInt32, eager=True)
+        self._begins = begins.scatter(counts["range"] + 1, counts["len"].cast(pl.UInt32)).cum_sum().cast(pl.UInt32)
         same = (self._hashes == self._hashes.shift(1)).fill_null(value=False).arg_true()
         if not len(same):
             return True
@@ -123,14 +128,21 @@ class Gold:
         """Return the row of each id; null where there is none."""
         if not self.table.height or ids.is_empty():
             return pl.repeat(None, len(ids), dtype=pl.UInt32, eager=True)
-        hashes = self.hashes_of(ids)
-        order = hashes.arg_sort()  # neighbours are then looked up one after the other
-        wanted = hashes.gather(order)
-        place = self._hashes.search_sorted(wanted, side="left").clip(upper_bound=self.table.height - 1)
-        rows = self._rows.gather(place)
-        there = (self._hashes.gather(place) == wanted) & (self.table["id"].gather(rows) == ids.gather(order))
-        found = pl.DataFrame({"order": order, "row": rows.cast(pl.UInt32), "there": there})
-        return found.sort("order").select(pl.when("there").then("row")).to_series()
+        wanted = self.hashes_of(ids)
+        rows = pl.repeat(None, len(ids), dtype=pl.UInt32, eager=True)
+        asked, place = pl.int_range(len(ids), dtype=pl.UInt32, eager=True), self._begins.gather(self._range(wanted))
+        while len(asked):  # the hashes of a range stand one after the other, sorted; there are few
+            there = self._hashes.gather(place.clip(upper_bound=self.table.height - 1))
+            hit = (there == wanted) & (place < self.table.height)
+            rows = rows.scatter(asked.filter(hit), self._rows.gather(place.filter(hit)).cast(pl.UInt32))
+            further = (there < wanted) & (place < self.table.height)
+            asked, wanted, place = asked.filter(further), wanted.filter(further), place.filter(further) + 1
+        same = self.table["id"].gather(rows) == ids
+        return pl.select(pl.when(same).then(rows)).to_series()
+
+    def _range(self, hashes: pl.Series) -> pl.Series:
+        ranges: pl.Series = hashes // self._width
+        return ranges.cast(pl.UInt32)
 
     def items(self) -> dict[str, int]:
         """Count the rows of each family."""

@@ -85,7 +85,9 @@ def join(partition: Partition, kind: Prediction, gold: Gold, bins: int) -> Joine
     rows: FlatRows = read_flat(partition, kind)
     read = rows.table.rows
     table = read.with_columns(pl.col("model").cast(pl.Categorical), gold.find(read["id"]).alias("key"))
-    met, unmet = table.filter(pl.col("key").is_not_null()), table.filter(pl.col("key").is_null())
+    met, unmet = table, table.clear()
+    if table["key"].null_count():
+        met, unmet = table.filter(pl.col("key").is_not_null()), table.filter(pl.col("key").is_null())
     joined = _with_gold(met, rows.table.lists["option_ids"], gold)
     fits, apart = _fitting(joined)
     by_class, by_bin = terms.outcomes(fits, bins)

@@ -1,0 +1,13 @@
+"""The evaluation as a Polars script over Parquet with columns of lists, no checks.
+
+    python tests/benchmarks/peers/vectors_parquet.py PREDICTIONS.parquet GOLD.parquet
+
+Prints one JSON line per family, sorted by family.
+"""
+
+import sys
+
+import polars as pl
+from vectors_tally import show
+
+show(pl.scan_parquet(sys.argv[1]), pl.scan_parquet(sys.argv[2]))
