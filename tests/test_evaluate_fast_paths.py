@@ -103,7 +103,8 @@ def test_tables_and_cells(seed: int) -> None:
     documents = [{name: line[name] for name in columns if line.get(name) is not None} for line in rows]
     exact = verdicts([kind.judge(document) for document in documents])
     for table in (frame, frame.to_arrow()):
-        holds(flat_tables.read([table], kind), kind, exact)
+        (found,) = flat_tables.read([table], kind)
+        holds(found, kind, exact)
     told = {name: [_cell(value) for value in values] for name, values in columns.items()}
     cells = pl.DataFrame({LINE: range(len(rows)), **told}, schema={LINE: pl.UInt32, **dict.fromkeys(told, pl.String)})
     holds(flat_cells.read(cells, kind), kind, exact)

@@ -90,20 +90,22 @@ def read(partition: Batches | Piece, contract: Contract, *, every: bool) -> Rows
         return nothing(0, contract, (error.violation,))
 
 
-def read_flat(partition: Batches | Piece, kind: FlatKind) -> FlatRows:
+def read_flat(partition: Batches | Piece, kind: FlatKind) -> Iterator[FlatRows]:
     """Read record batches as flat records."""
     first = partition.number == 0
     if isinstance(partition, Piece):
-        return flat_tables.read([partition.table], kind, first=first)
+        yield from flat_tables.read([partition.table], kind, first=first)
+        return
     try:
         with _opened(partition.path, partition.identity) as file:
             faults = tuple(flat_tables.column_faults(_reader(file).schema.empty_table(), kind))
             if faults:
-                return broken(kind, faults if first else ())
+                yield broken(kind, faults if first else ())
+                return
             tables = _tables(file, partition, {field.name for field in kind.fields})
-            return flat_tables.read(tables, kind, first=first)
+            yield from flat_tables.read(tables, kind, first=first)
     except BrokenSourceError as error:
-        return broken(kind, (error.violation,))
+        yield broken(kind, (error.violation,))
 
 
 def documents(partition: Batches | Piece) -> Iterator[dict[str, Any]]:

@@ -135,10 +135,11 @@ def _with(ledger: Ledger, faults: list[tuple[int, Violation]]) -> Ledger:
     return _merged(ledger, Ledger.of((replace(fault, line=line),) for line, fault in faults))
 
 
-def read_flat(partition: Cells, kind: FlatKind) -> FlatRows:
+def read_flat(partition: Cells, kind: FlatKind) -> Iterator[FlatRows]:
     """Read rows of cells as flat records; a list is a cell that spells it in JSON."""
     if not partition.header:
-        return broken(kind, (), partition.lines)
+        yield broken(kind, (), partition.lines)
+        return
     wanted = [field.name for field in kind.fields]
     wrong = [replace(fault, line=partition.headed) for fault in header_faults(partition.header)]
     for field in kind.fields:
@@ -146,7 +147,8 @@ def read_flat(partition: Cells, kind: FlatKind) -> FlatRows:
             message = "there is no such column; the first line must be a header, with commas between the names"
             wrong.append(Violation("missing-column", message, line=partition.headed, field=field.name))
     if wrong:
-        return broken(kind, () if partition.headed is None else tuple(wrong), partition.lines)
+        yield broken(kind, () if partition.headed is None else tuple(wrong), partition.lines)
+        return
     needed = [name for name in wanted if name in partition.header]
     faults: list[tuple[int, Violation]] = []
     table = _parsed(partition, needed)
@@ -156,7 +158,7 @@ def read_flat(partition: Cells, kind: FlatKind) -> FlatRows:
         texts = pl.DataFrame([to_polars(table.column(name)).alias(name) for name in needed])
         cells = texts.insert_column(0, _counted(partition, table).alias(LINE))
     rows = flat_cells.read(cells, kind)
-    return replace(rows, lines=partition.lines, ledger=_with(rows.ledger, faults))
+    yield replace(rows, lines=partition.lines, ledger=_with(rows.ledger, faults))
 
 
 def _laid_out(partition: Cells, contract: Contract) -> Layout | tuple[Violation, ...]:

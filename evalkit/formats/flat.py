@@ -153,6 +153,11 @@ def read_one_by_one(kind: FlatKind, lines: Sequence[int], records: Sequence[Valu
     )
 
 
+def nothing(kind: FlatKind) -> Table:
+    """Return a table without rows."""
+    return read_one_by_one(kind, [], [])
+
+
 def stacked(tables: Sequence[Table]) -> Table:
     """Put tables together."""
     full = [table for table in tables if table.rows.height] or list(tables[:1])
@@ -170,7 +175,7 @@ def stacked(tables: Sequence[Table]) -> Table:
 
 def broken(kind: FlatKind, faults: tuple[Violation, ...], lines: int = 0) -> FlatRows:
     """Return the rows of a partition of which none can be read, with what is wrong with all of it."""
-    return FlatRows(lines, read_one_by_one(kind, [], []), Ledger.of([faults] if faults else []))
+    return FlatRows(lines, nothing(kind), Ledger.of([faults] if faults else []))
 
 
 def is_violations(found: Values | tuple[Violation, ...]) -> bool:

@@ -17,6 +17,7 @@ from evalkit.formats.flat import (
     Table,
     Values,
     is_violations,
+    nothing,
     read_one_by_one,
     stacked,
     table_of,
@@ -30,7 +31,7 @@ def read(cells: pl.DataFrame, kind: FlatKind) -> FlatRows:
         table, spelled = _parsed(cells, kind)
         valid = kind.is_valid(table) & spelled
     except pl.exceptions.ComputeError:  # a number that no float holds
-        table = read_one_by_one(kind, [], [])
+        table = nothing(kind)
         valid = pl.repeat(value=False, n=cells.height, eager=True)
     if valid.all():
         return FlatRows(cells.height, table, Ledger())

@@ -29,6 +29,7 @@ from evalkit.formats.flat import (
     Table,
     Values,
     is_violations,
+    nothing,
     read_one_by_one,
     stacked,
     table_of,
@@ -129,7 +130,7 @@ def _sample(lines: pl.DataFrame) -> Iterator[bytes]:
 
 def _certified(lines: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.DataFrame]:
     """Return the records of lines that are surely valid, and the other lines that are not blank."""
-    found, rest, seen = [read_one_by_one(kind, [], [])], lines, list[Order]()
+    found, rest, seen = [nothing(kind)], lines, list[Order]()
     while _is_worth_it(rest) and len(seen) < MAX_SHAPES:
         # What is left once the most frequent order is out shows the rarer ones.
         order = next((one for one in learn(rest, kind) if one not in seen), None)

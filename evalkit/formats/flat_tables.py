@@ -39,8 +39,8 @@ VALUES = 4 * 1024 * 1024
 
 def read(
     tables: Iterable[AnyTable], kind: FlatKind, *, hive: Hive = (), foreign: Foreign = NONE, first: bool = True
-) -> FlatRows:
-    """Read consecutive tables as one partition.
+) -> Iterator[FlatRows]:
+    """Read consecutive tables of one partition, piece by piece.
 
     Args:
         tables: The tables, of the columns that are there.
@@ -49,14 +49,13 @@ def read(
         foreign: Columns that could not be handed over.
         first: Whether it is the first partition of its source, which alone says what is wrong with the columns.
     """
-    lines, found, ledger = 0, [read_one_by_one(kind, [], [])], Ledger()
+    lines = 0
     for table in tables:
         for piece in pieces(table):
-            rows = _read_piece(piece, kind, hive, foreign, first=first)
-            found.append(Table(rows.table.rows.with_columns(pl.col(LINE) + lines), rows.table.lists))
-            ledger += _moved(rows.ledger, lines)
-            lines += rows.lines
-    return FlatRows(lines, stacked(found), ledger)
+            found = _read_piece(piece, kind, hive, foreign, first=first and lines == 0)
+            rows = found.table.rows.with_columns(pl.col(LINE) + lines)
+            yield FlatRows(found.lines, Table(rows, found.table.lists), _moved(found.ledger, lines))
+            lines += found.lines
 
 
 def pieces(table: AnyTable) -> Iterator[AnyTable]:

@@ -49,7 +49,7 @@ def read(partition: Piece, contract: Contract, *, every: bool) -> Rows:
     return read_piece(partition, contract, every=every)
 
 
-def read_flat(partition: Piece, kind: FlatKind) -> FlatRows:
+def read_flat(partition: Piece, kind: FlatKind) -> Iterator[FlatRows]:
     """Read a piece of a frame as flat records."""
     return flat_tables.read([partition.table], kind, foreign=partition.foreign, first=partition.number == 0)
 

@@ -98,11 +98,11 @@ def read(partition: Block | Range, contract: Contract, *, every: bool) -> Rows:
     return read_rows(partition.load(), contract, every=every)
 
 
-def read_flat(partition: Block | Range, kind: FlatKind) -> FlatRows:
+def read_flat(partition: Block | Range, kind: FlatKind) -> Iterator[FlatRows]:
     """Read a partition's lines as flat records."""
     from evalkit.formats import flat_lines
 
-    return flat_lines.read(partition.load(), kind)
+    yield flat_lines.read(partition.load(), kind)
 
 
 def documents(partition: Block | Range) -> Iterator[dict[str, Any]]:

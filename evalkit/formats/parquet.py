@@ -152,21 +152,22 @@ class Columns:
         return cls(list(whole), [*(".".join(column.way) for column in layout.stored), *layout.checked], texts)
 
 
-def read_flat(partition: RowGroups, kind: FlatKind) -> FlatRows:
+def read_flat(partition: RowGroups, kind: FlatKind) -> Iterator[FlatRows]:
     """Read row groups as flat records."""
     first = partition.number == 0
     try:
         footer = footer_of(partition.path, partition.identity)
         faults = tuple(flat_tables.column_faults(footer.schema.empty_table(), kind, partition.hive))
         if faults:
-            return broken(kind, faults if first else (), partition.rows)
+            yield broken(kind, faults if first else (), partition.rows)
+            return
         names = [field.name for field in kind.fields if field.name in footer.schema.names]
         rows = replace(partition, piece=_rows_of(footer, partition, names))
         with opened_parquet(partition.path, partition.identity) as file:
             tables = _tables(file, rows, Columns(names, names))
-            return flat_tables.read(tables, kind, hive=partition.hive, first=first)
+            yield from flat_tables.read(tables, kind, hive=partition.hive, first=first)
     except BrokenSourceError as error:
-        return broken(kind, (error.violation,), partition.rows)
+        yield broken(kind, (error.violation,), partition.rows)
 
 
 def _rows_of(footer: Footer, partition: RowGroups, names: Sequence[str]) -> int:

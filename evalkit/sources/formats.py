@@ -113,6 +113,7 @@ def read_flat(partition: Any, kind: Any) -> Any:
         kind: An ``evalkit.formats.flat.FlatKind``.
 
     Returns:
-        The ``evalkit.formats.flat.FlatRows`` of the partition.
+        Iterates over ``evalkit.formats.flat.FlatRows``: the partition in pieces that are not too large, since a list
+        may be of any length. Lines count from 0 in the partition.
     """
     return home(partition.format).read_flat(partition, kind)

@@ -21,7 +21,7 @@ from evalkit.families.probability.metrics import Bin, Class, Counts
 from evalkit.families.probability.prediction import Prediction
 from evalkit.families.probability.result import Evaluation, evaluation
 from evalkit.families.probability.terms import BIN_KEYS, CLASS_KEYS
-from evalkit.formats.flat import FlatRows
+from evalkit.formats.flat import FlatRows, nothing
 from evalkit.reading.counted import Place, assert_records, empty, evidence_of, ledger_of
 from evalkit.reading.engine import WORKERS, gather
 from evalkit.reading.read import Progress
@@ -160,9 +160,15 @@ def _read_gold(gold: Inputs, question: Question, workers: int, progress: Progres
 
 
 def _read_gold_part(partition: Partition) -> GoldPart:
-    rows: FlatRows = read_flat(partition, GoldKind())
-    place = (partition.source, partition.number)
-    return GoldPart(place, partition.stored, rows.lines, rows.records, rows.ledger, compact(rows.table.rows))
+    found: list[FlatRows] = list(read_flat(partition, GoldKind()))
+    return GoldPart(
+        (partition.source, partition.number),
+        partition.stored,
+        sum(rows.lines for rows in found),
+        sum(rows.records for rows in found),
+        sum((rows.ledger for rows in found), Ledger()),
+        pl.concat([compact(rows.table.rows) for rows in found] or [compact(nothing(GoldKind()).rows)]),
+    )
 
 
 def _models(parts: Sequence[Joined]) -> list[str | None]:

@@ -12,7 +12,7 @@ import polars as pl
 from evalkit.errors import Violation
 from evalkit.families.probability.faults import Faults
 from evalkit.families.probability.prediction import no_nul
-from evalkit.formats.flat import LINE, TEXT, Field, Table, Values, read_one_by_one
+from evalkit.formats.flat import LINE, TEXT, Field, Table, Values, nothing
 from evalkit.reading.counted import Place
 
 UNLABELLED = "unlabelled"
@@ -75,7 +75,7 @@ class Gold:
         self._firsts = [0]
         for _, table in ordered:
             self._firsts.append(self._firsts[-1] + table.height)
-        none = compact(read_one_by_one(GoldKind(), [], []).rows)
+        none = compact(nothing(GoldKind()).rows)
         self.table = pl.concat([none, *(table for _, table in ordered)], rechunk=True)
         self._seed = 0
         self._pairs: list[Pair] = []

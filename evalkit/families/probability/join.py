@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 
 import polars as pl
 
@@ -10,8 +12,9 @@ from evalkit.errors import Ledger, Violation
 from evalkit.families.probability import terms
 from evalkit.families.probability.gold import Gold
 from evalkit.families.probability.prediction import Prediction
-from evalkit.formats.flat import LINE, FlatRows
+from evalkit.formats.flat import LINE, FlatRows, broken
 from evalkit.reading.counted import Place
+from evalkit.reading.tally import merge
 from evalkit.records.strict_json import show
 from evalkit.sources.formats import read_flat
 from evalkit.sources.partition import Partition
@@ -41,6 +44,11 @@ class Unmet:
     hashes: pl.DataFrame = field(
         default_factory=lambda: pl.DataFrame(schema={"model": pl.Categorical, "key": pl.UInt64})
     )
+
+    def __add__(self, other: Unmet) -> Unmet:
+        """Add others."""
+        ids = sorted({*self.ids, *other.ids})[:FIRST_IDS]
+        return Unmet(self.count + other.count, tuple(ids), pl.concat([self.hashes, other.hashes]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +83,37 @@ class Joined:
     by_class: pl.DataFrame
     by_bin: pl.DataFrame
 
+    def __add__(self, later: Joined) -> Joined:
+        """Add what a later piece of the same partition gave."""
+        lines = [line for line in (self.unnamed, later.unnamed) if line is not None]
+        return Joined(
+            self.place,
+            self.stored,
+            self.lines + later.lines,
+            self.records + later.records,
+            self.ledger + later.ledger,
+            self.apart + later.apart,
+            pl.concat([self.met, later.met]),
+            self.unmet + later.unmet,
+            min(lines, default=None),
+            self.named or later.named,
+            merge([self.by_class, later.by_class], terms.CLASS_KEYS),
+            merge([self.by_bin, later.by_bin], terms.BIN_KEYS),
+        )
+
     def emptied(self) -> Joined:
         """Return it without the tallies, which are added up elsewhere."""
         return replace(self, by_class=self.by_class.clear(), by_bin=self.by_bin.clear())
 
 
 def join(partition: Partition, kind: Prediction, gold: Gold, bins: int) -> Joined:
-    """Read one partition of predictions and meet it with gold."""
-    rows: FlatRows = read_flat(partition, kind)
+    """Read one partition of predictions and meet it with gold, piece by piece."""
+    pieces = (_join(rows, partition, gold, bins) for rows in read_flat(partition, kind))
+    first = next(pieces, None) or _join(broken(kind, ()), partition, gold, bins)
+    return reduce(add, pieces, first)
+
+
+def _join(rows: FlatRows, partition: Partition, gold: Gold, bins: int) -> Joined:
     read = rows.table.rows
     table = read.with_columns(pl.col("model").cast(pl.Categorical), gold.find(read["id"]).alias("key"))
     met, unmet = table, table.clear()

@@ -48,19 +48,19 @@ def explained(ledger: Ledger, inputs: Inputs, parts: Sequence[Counted], workers:
 
 def _worst(partition: Partition) -> Deviation | None:
     """Return the largest deviation in a partition."""
-    rows: FlatRows = read_flat(partition, Prediction(_ANY))
+    found = [one for rows in read_flat(partition, Prediction(_ANY)) if (one := _worst_of(rows, partition)) is not None]
+    return _farthest(found) if found else None
+
+
+def _worst_of(rows: FlatRows, partition: Partition) -> Deviation | None:
     vectors = rows.table.rows.filter(pl.col("probabilities").is_not_null())
     if vectors.is_empty():
         return None
     far = vectors.with_columns(off=(pl.col("probabilities").list.sum() - 1).abs())
     # Sums of floats rank those that are as good as equal by chance.
-    nearly = far.filter(pl.col("off") >= pl.col("off").max() - _NEAR)
+    nearly = far.filter(pl.col("off") >= pl.col("off").max() - _NEAR).select(LINE, "probabilities")
     place = (partition.source, partition.number)
-    found = (
-        Deviation(abs(deviation(vector)), place, line)
-        for line, vector in nearly.select(LINE, "probabilities").iter_rows()
-    )
-    return _farthest(found)
+    return _farthest(Deviation(abs(deviation(vector)), place, line) for line, vector in nearly.iter_rows())
 
 
 def _farthest(found: Iterable[Deviation]) -> Deviation:
@@ -113,13 +113,18 @@ def _repeated(keys: pl.DataFrame) -> pl.DataFrame:
 
 def _lines_of(partition: Partition, gold: Gold, rows: pl.DataFrame, hashes: pl.DataFrame) -> tuple[Place, pl.DataFrame]:
     """Return the lines of a partition whose gold row, or whose hash where they have none, is among those given."""
-    read: FlatRows = read_flat(partition, Prediction(_ANY))
+    found = [_among(read, gold, rows, hashes) for read in read_flat(partition, Prediction(_ANY))]
+    none = pl.DataFrame(schema={LINE: pl.UInt32, "id": pl.String, "model": pl.Categorical})
+    return (partition.source, partition.number), pl.concat([none, *found])
+
+
+def _among(read: FlatRows, gold: Gold, rows: pl.DataFrame, hashes: pl.DataFrame) -> pl.DataFrame:
     table = read.table.rows.select(LINE, "id", pl.col("model").cast(pl.Categorical))
     row = gold.find(table["id"]).cast(pl.UInt64)
     met = table.with_columns(key=row).join(rows, on=["model", "key"], how="semi", nulls_equal=True)
     unmet = table.filter(row.is_null()).with_columns(key=gold.hashes_of(table["id"].filter(row.is_null())))
     unmet = unmet.join(hashes, on=["model", "key"], how="semi", nulls_equal=True)
-    return (partition.source, partition.number), pl.concat([met.filter(pl.col("key").is_not_null()), unmet]).drop("key")
+    return pl.concat([met.filter(pl.col("key").is_not_null()), unmet]).drop("key")
 
 
 def _twice(inputs: Inputs, source: int, line: int, one: str, model: str | None, first: dict[str, int]) -> Violation:
