@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
@@ -53,13 +53,15 @@ def read(data: bytes, kind: FlatKind) -> FlatRows:
         return _exactly(data, exact)
     if len(data) > MAX_LINE and any(len(line) > MAX_LINE for line in data.split(b"\n")):
         return _exactly(data, exact)  # no pattern knows how long a line may be
-    try:
-        lines = pl.scan_lines(data, name="text", row_index_name=LINE).collect()
-        found, odd = _certified(lines, kind)
-    except pl.exceptions.ComputeError:  # not UTF-8, and not said where; or a number that no float holds
-        return _exactly(data, exact)
-    ledger = Ledger.of(exact.broken(odd.iter_rows()))
-    return FlatRows(lines.height, stacked([found, exact.table()]), ledger)
+    for cut in (cut_open, cut_whole):
+        try:
+            lines = pl.scan_lines(data, name="text", row_index_name=LINE).collect()
+            found, odd = _certified(lines, kind, cut)
+        except pl.exceptions.ComputeError:  # not UTF-8, or no list of numbers, and not said where
+            continue
+        ledger = Ledger.of(exact.broken(odd.iter_rows()))
+        return FlatRows(lines.height, stacked([found, exact.table()]), ledger)
+    return _exactly(data, exact)
 
 
 def _exactly(data: bytes, exact: _Exact) -> FlatRows:
@@ -128,7 +130,7 @@ def _sample(lines: pl.DataFrame) -> Iterator[bytes]:
             return
 
 
-def _certified(lines: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.DataFrame]:
+def _certified(lines: pl.DataFrame, kind: FlatKind, cut: Cut) -> tuple[Table, pl.DataFrame]:
     """Return the records of lines that are surely valid, and the other lines that are not blank."""
     found, rest, seen = [nothing(kind)], lines, list[Order]()
     while _is_worth_it(rest) and len(seen) < MAX_SHAPES:
@@ -137,7 +139,7 @@ def _certified(lines: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.DataFrame
         if order is None:
             break
         seen.append(order)
-        table, rest = _captured(rest, order, kind)
+        table, rest = _captured(rest, order, kind, cut)
         found.append(table)
     rest = rest.filter(~_TEXT.str.contains(_BLANK))
     if seen and _is_worth_it(rest):
@@ -157,10 +159,47 @@ def _is_worth_it(lines: pl.DataFrame) -> bool:
     return lines.height > _FEW or int(lines["text"].str.len_bytes().sum()) > _SHORT
 
 
-def _captured(lines: pl.DataFrame, order: Order, kind: FlatKind) -> tuple[Table, pl.DataFrame]:
+Cut = Callable[[pl.Series, Order, FlatKind], tuple[pl.DataFrame, pl.Series]]
+"""Cuts lines with the keys in one order into the JSON of their fields, and tells which lines it certifies."""
+
+
+def cut_whole(texts: pl.Series, order: Order, kind: FlatKind) -> tuple[pl.DataFrame, pl.Series]:
+    """Cut lines by one pattern."""
+    groups = texts.str.extract_groups(capture(order, kind)).struct.unnest()
+    return groups, groups[_required(kind)].is_not_null()
+
+
+def cut_open(texts: pl.Series, order: Order, kind: FlatKind) -> tuple[pl.DataFrame, pl.Series]:
+    """Cut lines by a pattern for what stands before a list of numbers at their end.
+
+    The list is most of the line, and the library's parser, which has to read it anyway, takes no list that is not sound
+    but for one with ``true``, ``false`` or null in it. No text can hold the list's key with its quotes and its colon.
+    """
+    *before, (key, _) = order.members
+    field = next((one for one in kind.fields if one.name == key and one.type is NUMBERS), None)
+    if field is None or not before:
+        return cut_whole(texts, order, kind)
+    halves = texts.str.splitn(f'"{key}":', 2).struct.unnest()
+    if halves["field_1"].null_count() == len(texts):  # there is a space before the colon
+        return cut_whole(texts, order, kind)
+    tail = halves["field_1"].str.strip_chars(" \t")
+    spelled = tail.str.strip_suffix("}").str.strip_chars_end(" \t")
+    lists = spelled.str.starts_with("[") & ~spelled.str.contains("t", literal=True)
+    lists &= ~spelled.str.contains("f", literal=True)
+    if not field.required:
+        lists |= spelled == "null"
+    groups = halves["field_0"].str.extract_groups(capture(Order(tuple(before)), kind, end=f",{SPACE}")).struct.unnest()
+    matched = groups[_required(kind)].is_not_null() & lists & tail.str.ends_with("}")
+    return groups.with_columns(spelled.alias(key)), matched.fill_null(value=False)
+
+
+def _required(kind: FlatKind) -> str:
+    return next(field.name for field in kind.fields if field.required)
+
+
+def _captured(lines: pl.DataFrame, order: Order, kind: FlatKind, cut: Cut) -> tuple[Table, pl.DataFrame]:
     """Part the lines with the keys in one order, as a table, from the others."""
-    groups = lines["text"].str.extract_groups(capture(order, kind)).struct.unnest()
-    matched = groups[next(field.name for field in kind.fields if field.required)].is_not_null()
+    groups, matched = cut(lines["text"], order, kind)
     whole = bool(matched.all())
     taken, rest = (lines, lines.clear()) if whole else (lines.filter(matched), lines.filter(~matched))
     groups = groups if whole else groups.filter(matched)
@@ -197,10 +236,10 @@ def _parsed(lines: pl.DataFrame, kind: FlatKind) -> Table:
     return table_of([lines[LINE], *parsed.get_columns()], kind)
 
 
-def capture(order: Order, kind: FlatKind) -> str:
-    """Match lines whose keys stand in one order, and capture the fields under their names."""
+def capture(order: Order, kind: FlatKind, end: str = rf"\}}{SPACE}") -> str:
+    """Match lines whose keys stand in one order up to some end, and capture the fields under their names."""
     members = f"{SPACE},{SPACE}".join(_member(key, shape, kind) for key, shape in order.members)
-    return rf"^{SPACE}\{{{SPACE}{members}{SPACE}\}}{SPACE}$"
+    return rf"^{SPACE}\{{{SPACE}{members}{SPACE}{end}$"
 
 
 def is_unordered(orders: Sequence[Order], kind: FlatKind) -> pl.Expr:

@@ -35,7 +35,7 @@ class Beyond:
     text: str
 
 
-def parse_object(raw: bytes, limit: int = MAX_LINE) -> tuple[dict[str, Any], list[Violation]]:
+def parse_object(raw: bytes, limit: int | None = None) -> tuple[dict[str, Any], list[Violation]]:
     """Parse a text as one JSON object and report what its keys and texts break at any level.
 
     Raises:
@@ -151,12 +151,13 @@ def _members(pairs: list[tuple[str, Any]], violations: list[Violation]) -> dict[
     return members
 
 
-def decode(raw: bytes, limit: int = MAX_LINE) -> str:
+def decode(raw: bytes, limit: int | None = None) -> str:
     """Return the text of a line.
 
     Raises:
         Refusal: It is too long, not UTF-8, begins with a byte-order mark, or is nested too deep.
     """
+    limit = MAX_LINE if limit is None else limit
     if len(raw) > limit:
         most = f"{limit // (1024 * 1024)} MiB"
         raise Refusal.of(

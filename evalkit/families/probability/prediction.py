@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 from typing import Any
@@ -91,7 +91,7 @@ class Prediction:
             sound=table.of("option_ids", _are_options(options)), length=table.of("option_ids", options.list.len())
         )
         vector = pl.col("probabilities").list
-        within = vector.eval(pl.element().is_between(0, 1)).list.all() & _without_null(frame["probabilities"])
+        within = _within(frame["probabilities"])
         within &= (vector.len() == pl.col("length")) & (pl.col("length") < _LONG)
         within &= (vector.sum() - 1).abs() <= float(self.tolerance) - _DOUBT
         known = sound = pl.lit(value=True)
@@ -116,11 +116,12 @@ def _are_options(lists: pl.Series) -> pl.Series:
     return found
 
 
-def _without_null(vectors: pl.Series) -> pl.Expr:
-    """Tell the lists without a null; mostly one look at all of them tells."""
-    if not vectors.explode(empty_as_null=False, keep_nulls=False).null_count():
+def _within(vectors: pl.Series) -> pl.Expr:
+    """Tell the vectors of numbers from 0 to 1; mostly one look at all of them tells."""
+    flat = vectors.explode(empty_as_null=False, keep_nulls=False)
+    if not flat.null_count() and flat.is_between(0, 1).all():
         return pl.lit(value=True)
-    return ~pl.col("probabilities").list.eval(pl.element().is_null()).list.any()
+    return pl.col("probabilities").list.eval(pl.element().is_between(0, 1).fill_null(value=False)).list.all()
 
 
 def _is_known(table: Table) -> pl.Series:
@@ -151,17 +152,17 @@ def _options(document: Mapping[str, Any], faults: Faults) -> list[str] | None:
         return None
     seen: set[str] = set()
     for place, option in enumerate(options):
-        where, shown = f"option_ids[{place}]", show(option)
+        fault = None
         if not isinstance(option, str):
-            faults.note(Violation("options", "must be a text", field=where, value=shown))
+            fault = Violation("options", "must be a text")
         elif "\0" in option:
-            faults.note(Violation("nul", "no option may hold the character U+0000", field=where, value=shown))
+            fault = Violation("nul", "no option may hold the character U+0000")
         elif option in seen:
-            faults.note(Violation("option-twice", "each option may stand once", field=where, value=shown))
-        else:
-            seen.add(option)
-            continue
-        return None  # the first tells; a list may hold thousands
+            fault = Violation("option-twice", "each option may stand once")
+        if fault is not None:  # the first tells; a list may hold thousands
+            faults.note(replace(fault, value=show(option)), f"option_ids[{place}]")
+            return None
+        seen.add(option)
     return options
 
 

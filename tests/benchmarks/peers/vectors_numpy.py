@@ -51,4 +51,5 @@ def main() -> None:
         print(json.dumps(numbers))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,4 +10,5 @@ import sys
 import polars as pl
 from vectors_tally import show
 
-show(pl.scan_parquet(sys.argv[1]), pl.scan_parquet(sys.argv[2]))
+if __name__ == "__main__":
+    show(pl.scan_parquet(sys.argv[1]), pl.scan_parquet(sys.argv[2]))

@@ -18,7 +18,5 @@ PREDICTION: dict[str, pl.DataType] = {
 }
 GOLD: dict[str, pl.DataType] = {"id": pl.String(), "gold": pl.String(), "family": pl.String()}
 
-show(
-    pl.scan_ndjson(sys.argv[1], schema=PREDICTION),
-    pl.scan_ndjson(sys.argv[2], schema=GOLD),
-)
+if __name__ == "__main__":
+    show(pl.scan_ndjson(sys.argv[1], schema=PREDICTION), pl.scan_ndjson(sys.argv[2], schema=GOLD))
