@@ -133,15 +133,37 @@ PLACE = pl.UInt32()
 
 
 def table_of(columns: Sequence[pl.Series], kind: FlatKind) -> Table:
-    """Make a table of ``line`` and a column for each field, every list a list of its own."""
+    """Make a table of ``line`` and a column for each field."""
     rows, lists = list(columns[:1]), {}
     for field, column in zip(kind.fields, columns[1:], strict=True):
         if field.type is TEXTS:
-            lists[field.name] = column
-            rows.append(pl.int_range(len(column), dtype=PLACE, eager=True).alias(field.name))
+            lists[field.name], places = distinct(column)
+            rows.append(places.alias(field.name))
         else:
             rows.append(column.alias(field.name))
     return Table(pl.DataFrame(rows), lists)
+
+
+def distinct(lists: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return lists, each once where they repeat much, and for each row the place of its list.
+
+    >>> lists, places = distinct(pl.Series([["a", "b"], ["b", "a"]] * 1000))
+    >>> len(lists), lists.gather(places[:3]).to_list()
+    (2, [['a', 'b'], ['b', 'a'], ['a', 'b']])
+    """
+    places = pl.int_range(len(lists), dtype=PLACE, eager=True)
+    if len(lists) < _MANY:
+        return lists, places
+    rows = pl.DataFrame({"list": lists, "row": places})
+    first = rows.select(pl.col("row").first().over("list")).to_series()
+    each = first.unique().sort()
+    if 4 * len(each) > len(lists):
+        return lists, places
+    return lists.gather(each), each.search_sorted(first).cast(PLACE)
+
+
+_MANY = 1000
+"""Rows from which on it is worth looking whether lists repeat."""
 
 
 def read_one_by_one(kind: FlatKind, lines: Sequence[int], records: Sequence[Values]) -> Table:

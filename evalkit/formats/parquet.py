@@ -35,6 +35,8 @@ _BUFFER = 1024 * 1024
 """Bytes of a column that are read ahead; without such a limit a column of a large row group is in memory whole."""
 
 _FEW = 1024
+_PIECES = 16
+"""Pieces of a partition up to which they are read one by one; a row group of more is read in a stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +191,7 @@ def _tables(file: IO[bytes], partition: RowGroups, columns: Columns) -> Iterator
     """
     footer = footer_of(partition.path, partition.identity)
     done = 0
-    if partition.rows <= 4 * partition.piece and not has_checksums(file, footer.metadata):
+    if partition.rows <= _PIECES * partition.piece and not has_checksums(file, footer.metadata):
         try:
             for frame in _by_polars(partition, columns, done):
                 yield frame
