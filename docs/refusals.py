@@ -22,7 +22,7 @@ import polars as pl
 import pyarrow as pa
 from shell import ROOT, playground
 
-from evalkit import Contract, Refusal, Violation, compare, convert, read_contract, read_policy, receipt
+from evalkit import Contract, Refusal, Violation, compare, convert, read_contract, read_policy, receipt, render
 from evalkit.families.selective.plan import select_threshold
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
@@ -163,6 +163,19 @@ def _receipt_of(text: str, size: int | None = None) -> object:
     return receipt("report.json")
 
 
+def _foreign_curve() -> object:
+    compare(DUMP, FLOOR).write_tables("results")
+    compare(FIXTURES / "blocked.jsonl", FLOOR).write_tables("blocked")
+    Path("blocked", "curve.parquet").replace(Path("results", "curve.parquet"))
+    render("results", "chart.svg")
+    return None
+
+
+def _drawn(out: str) -> object:
+    render({"run_id": "r1", "model_revision": "m1", "metrics": []}, out)
+    return None
+
+
 def _frame(**columns: pl.Expr) -> pl.DataFrame:
     return pl.read_ndjson(DUMP).with_columns(**columns)
 
@@ -238,5 +251,8 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_converted, contract=Contract(labels=(1, 2, 3))),
     partial(_converted, by="site"),
     _failing,
+    partial(_drawn, "chart.svg"),
+    partial(_drawn, "chart.gif"),
+    _foreign_curve,
 )
 """Calls that are refused for what no fixture can hold."""

@@ -44,6 +44,7 @@ def python(code: str, cwd: Path) -> str:
 NAMES = [
     *("Candidate", "Contract", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt", "Refusal"),
     *("Report", "SplitRule", "Violation", "compare", "convert", "inspect", "read_contract", "read_policy", "receipt"),
+    "render",
 ]
 
 

@@ -16,6 +16,7 @@ from evalkit.cli.convert import convert
 from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_open, printing, terminate
 from evalkit.cli.inspect import inspect
 from evalkit.cli.receipt import receipt
+from evalkit.cli.report import report
 
 app = typer.Typer(
     name="evalkit",
@@ -49,6 +50,7 @@ app.command(short_help="Judge candidates on a dump of selective predictions.")(c
 app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.command(short_help="Turn a report into one release decision.")(receipt)
+app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 
