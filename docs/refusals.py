@@ -32,6 +32,7 @@ from evalkit import (
     read_contract,
     read_policy,
     receipt,
+    render,
     verify,
 )
 from evalkit.families.selective.plan import select_threshold
@@ -204,6 +205,17 @@ def _predictions(*lines: str) -> object:
 
 
 _SOUND = '{"id":"7","option_ids":["a","b"],"label":"a"}'
+def _foreign_curve() -> object:
+    compare(DUMP, FLOOR).write_tables("results")
+    compare(FIXTURES / "blocked.jsonl", FLOOR).write_tables("blocked")
+    Path("blocked", "curve.parquet").replace(Path("results", "curve.parquet"))
+    render("results", "chart.svg")
+    return None
+
+
+def _drawn(out: str) -> object:
+    render({"run_id": "r1", "model_revision": "m1", "metrics": []}, out)
+    return None
 
 
 def _frame(**columns: pl.Expr) -> pl.DataFrame:
@@ -300,5 +312,8 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_converted, contract=Contract(labels=(1, 2, 3))),
     partial(_converted, by="site"),
     _failing,
+    partial(_drawn, "chart.svg"),
+    partial(_drawn, "chart.gif"),
+    _foreign_curve,
 )
 """Calls that are refused for what no fixture can hold."""

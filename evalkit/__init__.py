@@ -34,10 +34,12 @@ __all__ = [
     "read_contract",
     "read_policy",
     "receipt",
+    "render",
     "verify",
 ]
 
 if TYPE_CHECKING:
+    from evalkit.charts.render import render
     from evalkit.contracts.contract import Contract, Fields, SplitRule
     from evalkit.contracts.contract_toml import read_contract
     from evalkit.contracts.policy import Policy
@@ -77,6 +79,7 @@ _HOMES = {
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
     "receipt": "evalkit.families.selective.receipt",
+    "render": "evalkit.charts.render",
     "verify": "evalkit.verification.verify",
 }
 

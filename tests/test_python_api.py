@@ -44,7 +44,7 @@ def python(code: str, cwd: Path) -> str:
 NAMES = [
     *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt"),
     *("Refusal", "Report", "SplitRule", "Verification", "Violation", "compare", "convert", "evaluate", "inspect"),
-    *("read_contract", "read_policy", "receipt", "verify"),
+    *("read_contract", "read_policy", "receipt", "render", "verify"),
 ]
 
 

@@ -19,6 +19,7 @@ from evalkit.cli.evaluate import evaluate
 from evalkit.cli.inspect import inspect
 from evalkit.cli.receipt import receipt
 from evalkit.cli.verify import verify
+from evalkit.cli.report import report
 
 app = typer.Typer(
     name="evalkit",
@@ -54,6 +55,7 @@ app.command(short_help="Look through a dump: what it holds, and all that is wron
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Recompute a report from its inputs and compare.")(verify)
+app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 

@@ -1,0 +1,136 @@
+"""A report read back for drawing: from a file, from a results folder with its curves, or from what Python holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalkit.charts import of_evaluation, of_metrics, of_selective
+from evalkit.charts.fields import taking
+from evalkit.charts.model import Point, Subject
+from evalkit.errors import Refusal, Violation
+from evalkit.records.strict_json import parse_object, show
+from evalkit.report import canonical
+from evalkit.results.conform import conform
+from evalkit.results.report_file import MAX_REPORT, read_bytes, refused
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REPORT, CURVE = "report.json", "curve.parquet"
+
+
+def read(report: str | os.PathLike[str] | Mapping[str, Any] | object) -> Subject:
+    """Read a report of any schema of evalkit, or a document with metrics.
+
+    Args:
+        report: A file, a results folder, ``-`` for standard input, plain data, or a ``Report``.
+
+    Raises:
+        Refusal: It cannot be read, is no strict JSON, or lacks what a chart must show.
+    """
+    if isinstance(report, str | os.PathLike):
+        path = os.fspath(report)
+        folder = os.path.isdir(path)
+        file = os.path.join(path, REPORT) if folder else path
+        raw = read_bytes(file)
+        if raw is None:
+            raise refused([Violation("report-unreadable", "there is no such report")], file)
+        return _subject(raw, file, os.path.join(path, CURVE) if folder else None)
+    cuts = getattr(report, "cuts", None)
+    subject = _subject(canonical(report), None, None)
+    return subject if cuts is None else _with_curves(subject, cuts)
+
+
+def _subject(raw: bytes, name: str | None, curve: str | None) -> Subject:
+    plain = _plain(raw, name)
+    schema = plain.get("schema")
+    if schema == of_selective.SCHEMA:
+        return _selective(plain, name, curve)
+    if schema == of_evaluation.SCHEMA:
+        fields = taking("not-whole")
+        subject = of_evaluation.evaluation(plain, fields)
+    elif _is_foreign(schema):
+        fields = taking("metric-document")
+        subject = of_metrics.metrics(plain, fields)
+    else:
+        message = "must be a report that can be drawn: of compare, evaluate or measure"
+        raise refused([Violation("report-schema", message, field="schema", value=show(schema))], name)
+    if fields.faults:
+        raise refused(fields.faults, name)
+    return subject
+
+
+def _is_foreign(schema: object) -> bool:
+    """Tell whether a document is read as one of metrics: all but evalkit's reports of other kinds."""
+    return schema == of_metrics.SCHEMA or not (isinstance(schema, str) and schema.startswith("evalkit-"))
+
+
+def _plain(raw: bytes, name: str | None) -> dict[str, Any]:
+    if len(raw) > MAX_REPORT:
+        message = f"must be at most {MAX_REPORT // (1024 * 1024)} MiB long"
+        raise refused([Violation("report-too-long", message)], name)
+    try:
+        plain, faults = parse_object(raw)
+    except Refusal as refusal:
+        raise refused(refusal.violations, name) from None
+    if faults:
+        raise refused(faults, name)
+    in_order: dict[str, Any] = _in_order(plain)
+    return in_order
+
+
+def _in_order(value: Any) -> Any:
+    """Put keys in the order in which they were written: the strict parser hands them on backwards."""
+    if isinstance(value, dict):
+        return {key: _in_order(value[key]) for key in reversed(value)}
+    return [_in_order(member) for member in value] if isinstance(value, list) else value
+
+
+def _selective(plain: dict[str, Any], name: str | None, curve: str | None) -> Subject:
+    from evalkit.families.selective.result import Report
+
+    if faults := list(conform(plain, Report)):
+        raise refused(faults, name)
+    subject = of_selective.selective(plain)
+    if curve is None or not os.path.exists(curve):
+        return subject
+    return _with_curves(subject, _cuts(curve, plain))
+
+
+def _cuts(path: str, report: Mapping[str, Any]) -> pl.DataFrame:
+    """Read the curves of a results folder, which must be of the report beside them."""
+    import polars as pl
+
+    try:
+        notes = pl.read_parquet_metadata(path)
+        wanted = ["model", "stratum_field", "cut", "accepted", "correct", "total"]
+        cuts = pl.read_parquet(path, columns=wanted)
+        evidence = json.loads(notes.get("evalkit.evidence", "null"))
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        message = f"cannot be read as curves: {str(error).splitlines()[0]}"
+        raise refused([Violation("curve-unreadable", message)], path) from None
+    kinds = {"model": pl.String(), "cut": pl.Float64(), **dict.fromkeys(("accepted", "correct", "total"), pl.Int64())}
+    if evidence != report["evidence"] or any(cuts.schema[key] != kind for key, kind in kinds.items()):
+        raise refused([Violation("curve-unreadable", "is not of the report beside it")], path)
+    return cuts
+
+
+def _with_curves(subject: Subject, cuts: pl.DataFrame) -> Subject:
+    """Give each part its curve."""
+    import polars as pl
+
+    from evalkit.charts.of_selective import with_points
+
+    whole = cuts.filter(pl.col("stratum_field").is_null()).sort("cut", descending=True)
+    by_model = whole.partition_by("model", as_dict=True)
+    parts = []
+    for part in subject.parts:
+        rows = by_model.get((part.title,))
+        points = [] if rows is None else rows.select("accepted", "correct", "total").iter_rows()
+        found = tuple(Point(over / all_, right / over) for over, right, all_ in points if over and all_)
+        parts.append(with_points(part, found))
+    return replace(subject, parts=tuple(parts))
