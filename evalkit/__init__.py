@@ -1,8 +1,8 @@
 """evalkit: strict, exact and fast evaluation of large dumps of model predictions.
 
-``compare`` judges candidates in a dump of selective predictions and returns a ``Report``; what cannot be judged
-honestly raises ``Refusal`` with its ``Violation`` s. Everything is loaded when it is first used, so that importing the
-package is instant.
+``compare`` judges candidates in a dump of selective predictions and returns a ``Report``; ``measure`` measures labelled
+observations and returns a ``MeasurementReport``; what cannot be judged honestly raises ``Refusal`` with its
+``Violation`` s. Everything is loaded when it is first used, so that importing the package is instant.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ __all__ = [
     "Fields",
     "Inspection",
     "Measurement",
+    "MeasurementReport",
     "Policy",
+    "Readiness",
     "Receipt",
     "Refusal",
     "Report",
@@ -28,8 +30,10 @@ __all__ = [
     "compare",
     "convert",
     "inspect",
+    "measure",
     "read_contract",
     "read_policy",
+    "readiness",
     "receipt",
 ]
 
@@ -40,12 +44,15 @@ if TYPE_CHECKING:
     from evalkit.contracts.policy_toml import read_policy
     from evalkit.convert import convert
     from evalkit.errors import Refusal, Violation
+    from evalkit.families.observations.measure import measure
+    from evalkit.families.observations.result import MeasurementReport
     from evalkit.families.selective.candidate import Candidate
     from evalkit.families.selective.compare import compare
     from evalkit.families.selective.receipt import Receipt, receipt
     from evalkit.families.selective.result import Report
     from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
+    from evalkit.release.readiness import Readiness, readiness
     from evalkit.sources.source import Evidence
 
 _HOMES = {
@@ -55,7 +62,9 @@ _HOMES = {
     "Fields": "evalkit.contracts.contract",
     "Inspection": "evalkit.inspection",
     "Measurement": "evalkit.metric",
+    "MeasurementReport": "evalkit.families.observations.result",
     "Policy": "evalkit.contracts.policy",
+    "Readiness": "evalkit.release.readiness",
     "Receipt": "evalkit.families.selective.receipt",
     "Refusal": "evalkit.errors",
     "Report": "evalkit.families.selective.result",
@@ -64,8 +73,10 @@ _HOMES = {
     "compare": "evalkit.families.selective.compare",
     "convert": "evalkit.convert",
     "inspect": "evalkit.inspection",
+    "measure": "evalkit.families.observations.measure",
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
+    "readiness": "evalkit.release.readiness",
     "receipt": "evalkit.families.selective.receipt",
 }
 

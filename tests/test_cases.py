@@ -21,7 +21,7 @@ CASES = Path(__file__).parent.parent / "data-fixtures" / "cases"
 EXPECTED: dict[str, dict[str, Any]] = {
     folder.name: json.loads((folder / "expect.json").read_bytes())
     for folder in sorted(CASES.iterdir())
-    if folder.is_dir()
+    if list(folder.glob("input.jsonl*"))
 }
 SCORED = [name for name, expect in EXPECTED.items() if not expect["refuse"]]
 

@@ -42,8 +42,9 @@ def python(code: str, cwd: Path) -> str:
 
 
 NAMES = [
-    *("Candidate", "Contract", "Evidence", "Fields", "Inspection", "Measurement", "Policy", "Receipt", "Refusal"),
-    *("Report", "SplitRule", "Violation", "compare", "convert", "inspect", "read_contract", "read_policy", "receipt"),
+    *("Candidate", "Contract", "Evidence", "Fields", "Inspection", "Measurement", "MeasurementReport"),
+    *("Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule", "Violation", "compare", "convert", "inspect"),
+    *("measure", "read_contract", "read_policy", "readiness", "receipt"),
 ]
 
 
