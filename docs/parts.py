@@ -20,10 +20,16 @@ from shell import ROOT, environment, playground, replay, trimmed
 from evalkit.cli import app
 from evalkit.contracts.contract import BRISTOL
 from evalkit.contracts.policy import Terms
+from evalkit.families.observations.measured import GATED_SYSTEM, MEASURES, NO_CASES, RETRIEVAL, Measure
+from evalkit.families.observations.result import Cache, MeasurementReport
+from evalkit.families.observations.result import Run as RunOfObservations
+from evalkit.families.observations.result import Stratum as CasesOfStratum
+from evalkit.families.observations.review import REVIEW_INCOMPLETE, merge_precision
 from evalkit.families.probability import metrics as vectors
 from evalkit.families.probability.family import Metrics, ReliabilityBin
 from evalkit.families.probability.result import Evaluation, ModelMetrics, Read
 from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
+from evalkit.families.ranking.trec import TrecCounts
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
 from evalkit.families.selective.result import Report
@@ -32,6 +38,9 @@ from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
 from evalkit.reading.shape import FieldShape, Shape
+from evalkit.release.conditions import Condition
+from evalkit.release.conditions import Gate as Held
+from evalkit.release.readiness import Readiness
 from evalkit.report import camel, keys_of
 from evalkit.results.report_file import Stored
 from evalkit.sources.source import Evidence
@@ -86,6 +95,25 @@ VERIFICATION: Mapping[str, tuple[str, type]] = {
     "difference": ("`differences`", Difference),
 }
 """The objects that a verification is made of."""
+
+
+MEASUREMENT: Mapping[str, tuple[str, type]] = {
+    "measurement": ("The evaluation", MeasurementReport),
+    "observed_run": ("`run`", RunOfObservations),
+    "cache": ("`cache` of the run", Cache),
+    "observed_stratum": ("`strata`, one a stratum", CasesOfStratum),
+    "trec": ("`trec`, where rankings came from TREC files", TrecCounts),
+}
+"""The objects that an evaluation of observations is made of."""
+
+
+READINESS: Mapping[str, tuple[str, type]] = {
+    "readiness": ("The answer", Readiness),
+    "failing": ("`conditions`, one that fails", Condition),
+    "held": ("`gates`, one a limit", Held),
+    "stored": ("`evaluation`", Stored),
+}
+"""The objects that an answer about readiness is made of."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -194,6 +222,48 @@ def verification_keys() -> str:
     return _keys(VERIFICATION)
 
 
+def measurement_keys() -> str:
+    """List the keys of an evaluation of observations, object by object."""
+    return _keys(MEASUREMENT)
+
+
+def readiness_keys() -> str:
+    """List the keys of an answer about readiness, object by object."""
+    return _keys(READINESS)
+
+
+def measures() -> str:
+    """List the measures of observations by their declarations."""
+    head = ["measure", "list", "better", "range", "null when", "must be"]
+    return table(head, ([f"[`{one.metric.name}`](#{_measure_anchor(one)})", *_measured(one)] for one in MEASURES))
+
+
+def measure_sections() -> str:
+    """Define each measure of observations, in words alone."""
+    return "\n\n".join(f"### {one.metric.name}\n\n{_words(one.metric)}" for one in MEASURES)
+
+
+def _measure_anchor(one: Measure) -> str:
+    return re.sub(r"[^\w -]", "", one.metric.name.lower()).replace(" ", "-")
+
+
+def _measured(one: Measure) -> list[str]:
+    high = "∞" if one.metric.high is None else str(one.metric.high)
+    reasons = [NO_CASES, *([one.metric.undefined] if one.family != RETRIEVAL else [])]
+    reasons += [REVIEW_INCOMPLETE] if one.metric is merge_precision else []
+    null = ", ".join(f"`{reason}`" for reason in dict.fromkeys(reasons))
+    limit = "–"
+    if one.limit is not None:
+        limit = f"{'≥' if one.metric.direction == 'higher' else '≤'} {one.limit}"
+        limit += f", `{GATED_SYSTEM}`" if one.family == RETRIEVAL else ""
+    return [f"`{one.family}`", BETTER[one.metric.direction], f"{one.metric.low} to {high}", null, limit]
+
+
+def _words(one: Metric) -> str:
+    words = inspect.cleandoc(one.definition).partition(">>> ")[0]
+    return re.sub(r"\n(?!\n)(?<!\n\n)", " ", words.strip()).replace("``", "`")
+
+
 def _keys(objects: Mapping[str, tuple[str, type]]) -> str:
     names = _Names()
     sections = []
@@ -280,5 +350,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "inspection-keys": inspection_keys,
     "verification-keys": verification_keys,
     "table-columns": table_columns,
+    "measures": measures,
+    "measure-sections": measure_sections,
+    "measurement-keys": measurement_keys,
+    "readiness-keys": readiness_keys,
 }
 """The parts by name."""

@@ -29,12 +29,15 @@ from evalkit import (
     compare,
     convert,
     evaluate,
+    measure,
     read_contract,
     read_policy,
+    readiness,
     receipt,
     render,
     verify,
 )
+from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
@@ -205,6 +208,8 @@ def _predictions(*lines: str) -> object:
 
 
 _SOUND = '{"id":"7","option_ids":["a","b"],"label":"a"}'
+
+
 def _foreign_curve() -> object:
     compare(DUMP, FLOOR).write_tables("results")
     compare(FIXTURES / "blocked.jsonl", FLOOR).write_tables("blocked")
@@ -252,6 +257,33 @@ def _not_text() -> object:
 
 def _failing() -> object:
     return compare(pl.LazyFrame({"model": ["m"]}).select(pl.col("model").cast(pl.Int64)), FLOOR)
+
+
+def _query(**changed: object) -> object:
+    case = {"query_id": "q1", "source_id": "s", "relevance": {"a": 1}, "lexical": ["a"], "dense": [], "candidate": []}
+    header = {"run_id": "r", "model_revision": "m", "dataset_id": "d", "synthetic": True, "split": "held_out"}
+    sources = {"source_ids": ["s"], "development_source_ids": []}
+    return measure({**header, **sources, "retrieval_queries": [case | changed]})
+
+
+def _trec(results: str, system: str = "bm25", max_grade: int = 3) -> object:
+    Path("qrels").write_text("q1 0 a 1\n", "utf-8")
+    Path("run").write_text(results, "utf-8")
+    return read_trec("qrels", {system: "run"}, "s", max_grade=max_grade)
+
+
+OBSERVATIONS = Path("data-fixtures", "observations")
+
+
+def _too_long() -> object:
+    Path("long.json").write_bytes(b"{}")
+    os.truncate("long.json", MAX_LINE + 1)
+    return measure("long.json")
+
+
+def _cases_in_csv() -> object:
+    Path("pages.csv").write_text("case_id,reference,output\n", "utf-8")
+    return measure(OBSERVATIONS / "header.json", ocr="pages.csv")
 
 
 _HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
@@ -315,5 +347,25 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_drawn, "chart.svg"),
     partial(_drawn, "chart.gif"),
     _foreign_curve,
+    lambda: measure(OBSERVATIONS / "refused" / "header.json"),
+    lambda: measure(OBSERVATIONS / "refused" / "sources.json"),
+    lambda: measure(OBSERVATIONS / "refused" / "cases.json"),
+    lambda: measure(OBSERVATIONS / "synthetic.json", ocr=OBSERVATIONS / "ocr.jsonl"),
+    lambda: measure(OBSERVATIONS / "header.json", qrels=OBSERVATIONS / "ocr.jsonl"),
+    _cases_in_csv,
+    _too_long,
+    partial(_query, relevance=["a"]),
+    partial(_query, relevance={"a": True}),
+    partial(_query, relevance={"a": 0}),
+    partial(_query, lexical="a"),
+    partial(_query, lexical=[""]),
+    partial(_query, lexical=["a", "a"]),
+    partial(_trec, "q1 Q0 a 1\n"),
+    partial(_trec, "q1 Q0 a 1 nan bm25\n"),
+    partial(_trec, "", system="relevance"),
+    partial(_trec, "", max_grade=99),
+    lambda: readiness("data-fixtures/readiness/refused.json"),
+    lambda: readiness({"metrics": [{"value": 1}, {"name": "OCR fidelity", "direction": "lower"}]}),
+    lambda: readiness({}),
 )
 """Calls that are refused for what no fixture can hold."""

@@ -1,8 +1,8 @@
 """evalkit: strict, exact and fast evaluation of large dumps of model predictions.
 
-``compare`` judges candidates in a dump of selective predictions and returns a ``Report``; what cannot be judged
-honestly raises ``Refusal`` with its ``Violation`` s. Everything is loaded when it is first used, so that importing the
-package is instant.
+``compare`` judges candidates in a dump of selective predictions and returns a ``Report``; ``measure`` measures labelled
+observations and returns a ``MeasurementReport``; what cannot be judged honestly raises ``Refusal`` with its
+``Violation`` s. Everything is loaded when it is first used, so that importing the package is instant.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ __all__ = [
     "Fields",
     "Inspection",
     "Measurement",
+    "MeasurementReport",
     "Policy",
+    "Readiness",
     "Receipt",
     "Refusal",
     "Report",
@@ -31,8 +33,10 @@ __all__ = [
     "convert",
     "evaluate",
     "inspect",
+    "measure",
     "read_contract",
     "read_policy",
+    "readiness",
     "receipt",
     "render",
     "verify",
@@ -46,6 +50,8 @@ if TYPE_CHECKING:
     from evalkit.contracts.policy_toml import read_policy
     from evalkit.convert import convert
     from evalkit.errors import Refusal, Violation
+    from evalkit.families.observations.measure import measure
+    from evalkit.families.observations.result import MeasurementReport
     from evalkit.families.probability.evaluate import evaluate
     from evalkit.families.probability.result import Evaluation
     from evalkit.families.selective.candidate import Candidate
@@ -54,6 +60,7 @@ if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
     from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
+    from evalkit.release.readiness import Readiness, readiness
     from evalkit.sources.source import Evidence
     from evalkit.verification.verify import Verification, verify
 
@@ -65,7 +72,9 @@ _HOMES = {
     "Fields": "evalkit.contracts.contract",
     "Inspection": "evalkit.inspection",
     "Measurement": "evalkit.metric",
+    "MeasurementReport": "evalkit.families.observations.result",
     "Policy": "evalkit.contracts.policy",
+    "Readiness": "evalkit.release.readiness",
     "Receipt": "evalkit.families.selective.receipt",
     "Refusal": "evalkit.errors",
     "Report": "evalkit.families.selective.result",
@@ -76,8 +85,10 @@ _HOMES = {
     "convert": "evalkit.convert",
     "evaluate": "evalkit.families.probability.evaluate",
     "inspect": "evalkit.inspection",
+    "measure": "evalkit.families.observations.measure",
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
+    "readiness": "evalkit.release.readiness",
     "receipt": "evalkit.families.selective.receipt",
     "render": "evalkit.charts.render",
     "verify": "evalkit.verification.verify",

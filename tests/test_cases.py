@@ -22,7 +22,7 @@ CASES = Path(__file__).parent.parent / "data-fixtures" / "cases"
 EXPECTED: dict[str, dict[str, Any]] = {
     folder.name: expect
     for folder in sorted(CASES.iterdir())
-    if folder.is_dir() and (expect := json.loads((folder / "expect.json").read_bytes()))["kind"] != "gold+predictions"
+    if list(folder.glob("input.jsonl*")) and (expect := json.loads((folder / "expect.json").read_bytes()))
 }
 SCORED = [name for name, expect in EXPECTED.items() if not expect["refuse"]]
 

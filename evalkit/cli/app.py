@@ -17,9 +17,11 @@ from evalkit.cli.convert import convert
 from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_open, printing, terminate
 from evalkit.cli.evaluate import evaluate
 from evalkit.cli.inspect import inspect
+from evalkit.cli.measure import measure
+from evalkit.cli.readiness import readiness
 from evalkit.cli.receipt import receipt
-from evalkit.cli.verify import verify
 from evalkit.cli.report import report
+from evalkit.cli.verify import verify
 
 app = typer.Typer(
     name="evalkit",
@@ -53,9 +55,11 @@ app.command(short_help="Judge candidates on a dump of selective predictions.")(c
 app.command(short_help="Measure probability vectors against gold.")(evaluate)
 app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
+app.command(short_help="Measure labelled observations: text, commands, rankings, reviews.")(measure)
 app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Recompute a report from its inputs and compare.")(verify)
 app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
+app.command(short_help="Say whether an evaluation meets every condition, or what fails.")(readiness)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 

@@ -68,7 +68,7 @@ def _receipt(
     from evalkit.families.selective.receipt import receipt as decide
     from evalkit.results.files import write_file
 
-    _check_targets([path for path in (json, export) if path is not None], [report, policy, contract])
+    check_targets([path for path in (json, export) if path is not None], [report, policy, contract])
     rules = policy_of(policy)
     found = decide(report, rules, contract_of(contract))
     outputs = []
@@ -82,7 +82,7 @@ def _receipt(
     return found, outputs
 
 
-def _check_targets(targets: Sequence[str], inputs: Sequence[str | None]) -> None:
+def check_targets(targets: Sequence[str], inputs: Sequence[str | None]) -> None:
     """Refuse targets that cannot be written, that are inputs, or of which two are the same."""
     from evalkit.errors import Refusal, Violation
     from evalkit.results.files import check_file_target

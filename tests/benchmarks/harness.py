@@ -13,12 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PEERS = HERE / "peers"
 TOLERANCE = 1e-9
+PACKAGES = ("evalkit", "polars", "duckdb", "pandas", "scikit-learn")
 LIBRARIES = "polars, duckdb, pandas, sklearn.metrics"
 
 Scores = dict[str, dict[str, float | None]]
@@ -224,3 +226,17 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return value
+
+
+def describe() -> str:
+    """Name the machine and the versions that a table depends on."""
+
+    def found(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "not installed"
+
+    load = os.getloadavg()[0]
+    parts = [f"Python {sys.version.split()[0]}", *(f"{package} {found(package)}" for package in PACKAGES)]
+    return f"{', '.join(parts)}; {os.cpu_count()} cores, load {load:.1f}"

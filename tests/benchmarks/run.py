@@ -13,11 +13,9 @@ A missed target is printed and does not fail the run; a command that fails, or n
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import dump
@@ -30,6 +28,7 @@ from harness import (
     Target,
     agreement,
     cache_folder,
+    describe,
     measure,
     positive,
     prepare,
@@ -42,7 +41,6 @@ from harness import (
 FIELDS = ("threshold", "coverage", "precisionAtCoverage", "macroF1", "ece")
 PANDAS_ROUNDS = 2
 MEMORY_RECORDS = (1_000_000, 8_000_000)
-PACKAGES = ("evalkit", "polars", "duckdb", "pandas", "scikit-learn")
 
 # Wall of evalkit divided by that of the peer.
 PEER_TARGETS = {
@@ -189,20 +187,6 @@ def memory(folder: Path) -> None:
         row(peak, f"{peak.rss:.0f} MiB", MEMORY_TARGET, MEMORY_TARGET.verdict(peak.rss)),
     ]
     print("\n" + table(head, rows))
-
-
-def describe() -> str:
-    """Name the machine and the versions that a table depends on."""
-
-    def found(package: str) -> str:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return "not installed"
-
-    load = os.getloadavg()[0]
-    parts = [f"Python {sys.version.split()[0]}", *(f"{package} {found(package)}" for package in PACKAGES)]
-    return f"{', '.join(parts)}; {os.cpu_count()} cores, load {load:.1f}"
 
 
 def main() -> int:

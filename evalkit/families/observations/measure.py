@@ -1,0 +1,174 @@
+"""``measure``: from labelled observations to a report, list by list in the order of canonical JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from evalkit.errors import Refusal, Violation
+from evalkit.families.observations.document import RETRIEVAL, Document, parse_document
+from evalkit.families.observations.given import sources_of, whole
+from evalkit.families.observations.reading import Judged, Reading
+from evalkit.families.observations.result import MeasurementReport
+from evalkit.families.observations.spread import PATIENCE, WORKERS, Spread
+from evalkit.families.ranking.metrics import MAX_GRADE
+from evalkit.sources.source import Source
+
+if TYPE_CHECKING:
+    from evalkit.reading.read import Progress
+
+DOCUMENT = "document"
+OPTIONS: Mapping[str, str] = {
+    "ocr": "ocr_cases",
+    "commands": "commands",
+    "retrieval": RETRIEVAL,
+    "proposals": "proposals",
+    "claims": "claims",
+    "merges": "merges",
+    "queue": "queue",
+}
+"""The lists that may come as JSON Lines, by the option that names their file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What ``measure`` is asked to read.
+
+    Attributes:
+        document: The document's path, or what it holds.
+        files: The JSON Lines of a list, by the list's name.
+        judged: Rankings in the files of TREC, or None.
+    """
+
+    document: str | Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    judged: Judged | None = None
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """All files, by what they hold."""
+        named = {DOCUMENT: self.document} if isinstance(self.document, str) else {}
+        if self.judged is not None:
+            named |= {"qrels": self.judged.qrels, **{f"run {name}": path for name, path in self.judged.runs.items()}}
+        return {**named, **self.files}
+
+
+def measure(
+    document: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    ocr: str | os.PathLike[str] | None = None,
+    commands: str | os.PathLike[str] | None = None,
+    retrieval: str | os.PathLike[str] | None = None,
+    proposals: str | os.PathLike[str] | None = None,
+    claims: str | os.PathLike[str] | None = None,
+    merges: str | os.PathLike[str] | None = None,
+    queue: str | os.PathLike[str] | None = None,
+    qrels: str | os.PathLike[str] | None = None,
+    runs: Mapping[str, str | os.PathLike[str]] | None = None,
+    source: str | None = None,
+    max_grade: int = MAX_GRADE,
+    drop_queries_without_relevant: bool = False,
+) -> MeasurementReport:
+    """Measure labelled observations: recorded texts, commands, rankings and reviews beside what is right.
+
+    Args:
+        document: The observation document: a path, ``-`` for standard input, or its content as plain data.
+        ocr: JSON Lines that hold ``ocr_cases``, in place of those of the document; and so the next six.
+        commands: ``commands``.
+        retrieval: ``retrieval_queries``.
+        proposals: ``proposals``.
+        claims: ``claims``.
+        merges: ``merges``.
+        queue: ``queue``.
+        qrels: A TREC file of judgments, in place of ``retrieval_queries``.
+        runs: A TREC file of rankings for each system.
+        source: The declared source that the queries of these files are about.
+        max_grade: The highest grade that the judgments may give.
+        drop_queries_without_relevant: Leave out judged queries without a relevant document, and count them.
+
+    Returns:
+        The report. A family without a case has null values; the same observations give the same report, whatever
+        file they stand in.
+
+    Raises:
+        Refusal: Something cannot be measured honestly. Nothing is measured then.
+        OSError: The machine failed, not the input.
+
+    >>> import evalkit
+    >>> case = {"case_id": "1", "source_id": "s", "reference": "a tea pot", "output": "a teapot"}
+    >>> header = {"run_id": "r", "model_revision": "m", "dataset_id": "d", "synthetic": True, "split": "held_out"}
+    >>> sources = {"source_ids": ["s"], "development_source_ids": []}
+    >>> found = evalkit.measure({**header, **sources, "ocr_cases": [case]})
+    >>> found["OCR CER"]["value"], found["OCR WER"]["numerator"], found["Claim support"]["reason"]
+    (0.1111111111111111, 2, 'no-cases')
+    """
+    lists = zip(OPTIONS.values(), (ocr, commands, retrieval, proposals, claims, merges, queue), strict=True)
+    files = {name: os.fspath(path) for name, path in lists if path is not None}
+    named = {system: os.fspath(path) for system, path in (runs or {}).items()}
+    judgments = None if qrels is None else os.fspath(qrels)
+    judged = judged_of(judgments, named, source, max_grade, drop_queries_without_relevant)
+    plain = document if isinstance(document, Mapping) else os.fspath(document)
+    return answer(Question(plain, files, judged))
+
+
+def judged_of(
+    qrels: str | None,
+    runs: Mapping[str, str],
+    source: str | None,
+    max_grade: int,
+    drop: bool,  # noqa: FBT001
+) -> Judged | None:
+    """Put together what is said of TREC files; None where nothing is.
+
+    Raises:
+        Refusal: Judgments, rankings or the source are lacking.
+    """
+    if qrels is None and not runs and source is None and max_grade == MAX_GRADE and not drop:
+        return None
+    if qrels is None or not runs or source is None:
+        message = "judgments, at least one run and the source of the queries must be named together"
+        raise Refusal.of(Violation("trec-options", message))
+    return Judged(qrels, runs, source, max_grade, drop)
+
+
+def answer(
+    question: Question, workers: int = WORKERS, patience: float = PATIENCE, progress: Progress | None = None
+) -> MeasurementReport:
+    """Read what a question names, and measure it. See ``measure``.
+
+    Args:
+        question: What to read.
+        workers: How many processes may read at a time.
+        patience: Seconds of work after which they are started.
+        progress: Told how many bytes and lines of JSON Lines were read.
+    """
+    sources = sources_of(question.paths)
+    document, label = _document(question, sources.pop(DOCUMENT, None))
+    reading = Reading(document, label, progress)
+    from_files = [*question.files, *([RETRIEVAL] if question.judged else [])]
+    reading.refuse_twice(document.lists, from_files)
+    header = {} if document.header is None else document.header.plain
+    with Spread(document.sources, workers, patience) as spread:
+        for name in sorted({*header, *document.lists, *from_files}):
+            if name == RETRIEVAL and question.judged is not None:
+                reading.judged(question.judged)
+            elif name in question.files:
+                reading.lines(name, sources[name], spread)
+            elif name in document.lists:
+                reading.cases(name, document.lists[name], spread)
+            else:
+                reading.digest.value(name, header[name])
+    return reading.report()
+
+
+def _document(question: Question, source: Source | None) -> tuple[Document, str]:
+    """Read the document, and tell what it is called."""
+    label = DOCUMENT if source is None else source.label
+    raw = json.dumps(question.document).encode("utf-8") if source is None else whole(source)
+    try:
+        return parse_document(raw), label
+    except Refusal as refusal:
+        raise Refusal.of(*(replace(one, file=label) for one in refusal.violations)) from None

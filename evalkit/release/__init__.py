@@ -1,0 +1,1 @@
+"""Release: what an evaluation must show before people decide on it."""
