@@ -17,13 +17,13 @@ class Faults:
         self._document = document
         self._side = side
         self.found: list[Violation] = []
-        self.id = self.text("id", rule="id", required=True)
+        self.id = self.take_text("id", rule="id", required=True)
 
     def note(self, fault: Violation, field: str | None = None) -> None:
         """Add a violation."""
         self.found.append(fault if field is None else replace(fault, field=field))
 
-    def text(self, name: str, rule: str, *, required: bool = False) -> str | None:
+    def take_text(self, name: str, rule: str, *, required: bool = False) -> str | None:
         """Take a text without U+0000; None where it is absent, null or neither."""
         value = self._document.get(name)
         if isinstance(value, str):

@@ -36,8 +36,8 @@ class GoldKind:
     def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
         """Return the values of a gold row, or the rules that it breaks."""
         faults = Faults(document, "gold")
-        gold = faults.text("gold", "gold", required=True)
-        family, positive = faults.text("family", "family"), faults.text("positive", "positive")
+        gold = faults.take_text("gold", "gold", required=True)
+        family, positive = faults.take_text("family", "family"), faults.take_text("positive", "positive")
         return faults.all() if faults.found else (faults.id, gold, family, positive)
 
     def is_valid(self, table: Table) -> pl.Series:

@@ -54,7 +54,7 @@ class Prediction:
         faults = Faults(document, "prediction")
         options = _options(document, faults)
         vector = self._vector(document, options, faults)
-        label = faults.text("label", "label")
+        label = faults.take_text("label", "label")
         if vector is None and isinstance(label, str) and options is not None and label not in set(options):
             faults.note(Violation("label", "must be one of the row's options", field="label", value=show(label)))
         model = document.get("model")
