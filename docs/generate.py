@@ -1,4 +1,4 @@
-"""Write the generated parts of README and docs, or tell which are out of date.
+"""Write the generated parts of README and docs and the example's chart, or tell which are out of date.
 
     python docs/generate.py            write them
     python docs/generate.py --check    write nothing; exit 1 and name each part that is out of date
@@ -12,12 +12,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from parts import PARTS
 from shell import ROOT, replay
+
+from evalkit import measure, render
 
 PART = re.compile(
     r"^(?P<head><!-- generated: (?P<name>[a-z-]+) -->\n)(?P<body>.*?)(?P<tail>^<!-- end -->$)", re.DOTALL | re.MULTILINE
@@ -66,6 +69,26 @@ def stale() -> Iterator[tuple[Path, str, list[str]]]:
             yield page, text, changed
 
 
+ASSETS = ROOT / "docs" / "assets"
+OBSERVATIONS = ROOT / "data-fixtures" / "observations" / "synthetic.json"
+
+
+def assets() -> dict[Path, bytes]:
+    """Return the synthetic example, an evaluation of invented observations, and its chart."""
+    with tempfile.TemporaryDirectory() as folder:
+        evaluation, chart = Path(folder, "synthetic-evaluation.json"), Path(folder, "synthetic-evaluation.svg")
+        measure(OBSERVATIONS).write_json(evaluation)
+        render(evaluation, chart)
+        return {ASSETS / path.name: path.read_bytes() for path in (evaluation, chart)}
+
+
+def stale_assets() -> Iterator[tuple[Path, bytes]]:
+    """Yield each asset that is out of date, and what it must hold."""
+    for path, content in assets().items():
+        if not path.exists() or path.read_bytes() != content:
+            yield path, content
+
+
 def main() -> int:
     """Write or check."""
     options = argparse.ArgumentParser(description="Write the generated parts of README and docs.")
@@ -77,7 +100,13 @@ def main() -> int:
         print(f"{name}: {'out of date' if check else 'written'}: {', '.join(dict.fromkeys(changed))}")
         if not check:
             page.write_text(text, "utf-8")
-    if check and found:
+    other = list(stale_assets())
+    for path, content in other:
+        print(f"{path.relative_to(ROOT)}: {'out of date' if check else 'written'}")
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+    if check and (found or other):
         print("run: make docs", file=sys.stderr)
         return 1
     return 0

@@ -79,15 +79,7 @@ def _plain(raw: bytes, name: str | None) -> dict[str, Any]:
         raise refused(refusal.violations, name) from None
     if faults:
         raise refused(faults, name)
-    in_order: dict[str, Any] = _in_order(plain)
-    return in_order
-
-
-def _in_order(value: Any) -> Any:
-    """Put keys in the order in which they were written: the strict parser hands them on backwards."""
-    if isinstance(value, dict):
-        return {key: _in_order(value[key]) for key in reversed(value)}
-    return [_in_order(member) for member in value] if isinstance(value, list) else value
+    return plain
 
 
 def _selective(plain: dict[str, Any], name: str | None, curve: str | None) -> Subject:

@@ -46,20 +46,20 @@ def main(
 ) -> None:
     """Strict, exact and fast evaluation of large dumps of model predictions.
 
-    Exit codes: 0 done, GO or verified; 3 BLOCKED or differs; 2 refused, or a usage error; 1 evalkit or the machine
-    failed; 130 interrupted; 143 terminated. Nothing is written but on 0 and 3.
+    Exit codes: 0 done, GO, verified or ready; 3 BLOCKED, differs or not ready; 2 refused, or a usage error; 1
+    evalkit or the machine failed; 130 interrupted; 143 terminated. Nothing is written but on 0 and 3.
     """
 
 
 app.command(short_help="Judge candidates on a dump of selective predictions.")(compare)
 app.command(short_help="Measure probability vectors against gold.")(evaluate)
-app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
-app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.command(short_help="Measure labelled observations: text, commands, rankings, reviews.")(measure)
-app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Recompute a report from its inputs and compare.")(verify)
 app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
+app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Say whether an evaluation meets every condition, or what fails.")(readiness)
+app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
+app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 
