@@ -439,6 +439,17 @@ def test_the_advised_tolerance_takes_all(desk: Desk) -> None:
     assert len(desk.refused("--sum-tolerance", "0.020000000000001")) == 1
 
 
+def test_a_sum_beside_another_fault(desk: Desk) -> None:
+    """A row that is off 1 and broken otherwise is refused for both; no tolerance is advised that would not take it."""
+    desk.write("p.jsonl", '{"id":"a","option_ids":["x","y"],"probabilities":[0.5,0.9],"model":" "}')
+    desk.write("g.jsonl", '{"id":"a","gold":"x"}')
+    said = desk.refused()
+    assert len(said) == 2
+    assert "it sums to 1.4, off by 0.4" in said[0]
+    assert said[1].endswith("[model]")
+    assert "--sum-tolerance" not in "\n".join(said)
+
+
 def test_a_vector_is_never_renormalised(desk: Desk) -> None:
     """What is off within the tolerance is scored as it is: 0.25 twice is Brier 0.5625 + 0.0625, confidence 0.25."""
     desk.write("p.jsonl", vector("0.25,0.25"))

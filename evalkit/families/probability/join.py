@@ -25,7 +25,6 @@ FIRST_IDS = 5
 _BINARY = ("true", "false")
 """Options, in this order, of which the first is the positive class unless gold says otherwise."""
 
-
 _HASHED = {"model": pl.Categorical, "key": pl.UInt64}
 
 
@@ -41,9 +40,7 @@ class Unmet:
 
     count: int = 0
     ids: tuple[str, ...] = ()
-    hashes: pl.DataFrame = field(
-        default_factory=lambda: pl.DataFrame(schema={"model": pl.Categorical, "key": pl.UInt64})
-    )
+    hashes: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=_HASHED))
 
     def __add__(self, other: Unmet) -> Unmet:
         """Add others."""

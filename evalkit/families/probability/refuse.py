@@ -38,6 +38,8 @@ def explained(ledger: Ledger, inputs: Inputs, parts: Sequence[Counted], workers:
     if "sum" not in ledger.counts:
         return ledger
     found = [one for one in gather(_worst, inputs.partitions(), workers) if one is not None]
+    if not found:  # each such row has other faults too, and is no row until they are mended
+        return ledger
     most = _farthest(found)
     where = spot(inputs.labels[most.place[0]], starts_of(parts)[most.place] + most.line, inputs.units[most.place[0]])
     more = f"; the largest deviation is {decimal(most.off)}, at {where}: where probabilities are rounded, allow it by "
