@@ -32,7 +32,14 @@ check: $(READY) ## lint, types, layers, docs up to date, tests
 	$(BIN)/python docs/generate.py --check
 	@test -n "$(SKIP_TESTS)" || $(BIN)/python -m pytest -n auto -q
 
-bench: $(READY) ## measure compare against other tools, as ratios in one run
+PEERS := .venv/.peers
+
+$(PEERS): tests/benchmarks/requirements.txt $(READY)
+	@echo "installing the peers of the benchmark"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@ || \
+	  echo "not all peers could be installed; those that are missing are left out"
+
+bench: $(READY) $(PEERS) ## measure speed against other tools, as ratios in one run
 	$(BIN)/python tests/benchmarks/run.py --memory
 
 docs: $(READY) ## write the generated parts of README and docs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit import Refusal
+from evalkit import Refusal, evaluate, measure
 from evalkit.charts import curve as curves
 from evalkit.charts.bars import bars, inside
 from evalkit.charts.confusion import confusion
@@ -36,6 +36,9 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 Plain = dict[str, Any]
 
+GONE = object()
+"""Stands for a key that is taken away."""
+
 
 def document(*metrics: Plain, **more: Any) -> Plain:
     """Write a measurement document."""
@@ -46,6 +49,12 @@ def metric(name: str = "accuracy", value: float | None = 0.5, threshold: float |
     """Write a metric object."""
     row = {"name": name, "value": value, "threshold": threshold, "sample_size": 4, "direction": "higher"}
     return {**row, **more}
+
+
+def measurement(*metrics: Plain, **more: Any) -> Plain:
+    """Return the measurement of the fixtures, with other metrics where some are given."""
+    plain: Plain = json.loads((FIXTURES / "measurement.json").read_text("utf-8"))
+    return {**plain, **({"metrics": list(metrics)} if metrics else {}), **more}
 
 
 def drawn(plain: Plain) -> ET.Element:
@@ -132,10 +141,7 @@ def test_a_count_has_no_bar(row: Plain) -> None:
 def test_a_measurement_of_evalkit_writes_only_counts_whole() -> None:
     """There 1 is a count and 1.0 is all of a share; in what others write 1 may be either, and is drawn as a share."""
     rows = [metric("days", 1, None), metric("share", 1.0, None)]
-    assert [one.scale for one in read(document(*rows, schema="evalkit-measurement-v1")).parts[0].measures] == [
-        "count",
-        "fraction",
-    ]
+    assert [one.scale for one in read(measurement(*rows)).parts[0].measures] == ["count", "fraction"]
     assert [one.scale for one in read(document(*rows)).parts[0].measures] == ["fraction", "fraction"]
 
 
@@ -364,28 +370,158 @@ def test_an_evaluation_by_model_has_a_part_for_each() -> None:
     assert [row.name for row in subject.overview.rows] == ["b", "a"]
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("bins",), "ten", 'bins: must be a whole number, zero or more; found "ten"'),
-        (("overall",), None, "overall: must be an object; found"),
-        (("overall", "accuracy"), 1.5, "overall.accuracy: must be a number from 0 to 1, or null; found 1.5"),
-        (("overall", "n_items"), None, "overall.n_items: must be a whole number, zero or more"),
-        (("overall", "reliability"), {}, "overall.reliability: must be a list; found an object of 0"),
-        (("by_family", "clinic", "ece"), "x", "by_family.clinic.ece: must be a number or null"),
-        (("synthetic",), "true", 'synthetic: must be true or false; found "true"'),
-    ],
-)
-def test_an_evaluation_is_checked_where_it_is_used(path: tuple[str, ...], value: object, message: str) -> None:
-    """A field of another type is a fault with its path."""
-    plain = copy.deepcopy(evaluation())
-    place = plain
-    for key in path[:-1]:
+BROKEN: Sequence[tuple[tuple[str | int, ...], object, str]] = [
+    (("bins",), "ten", 'bins: must be a whole number; found "ten"'),
+    (("overall",), None, "by_model: must be null exactly where overall and by_family are there"),
+    (("by_model",), {}, "by_model: must be null exactly where overall and by_family are there"),
+    (("overall", "accuracy"), 1.5, "overall.accuracy: must be a number from 0 to 1, or null; found 1.5"),
+    (("overall", "accuracy"), 1, "overall.accuracy: must be a number with a fraction, such as 1.0, or null; found 1"),
+    (("overall", "n_items"), None, "overall.n_items: must be a whole number; found null"),
+    (("overall", "n_missing"), -1, "overall.n_missing: must be a whole number, zero or more; found -1"),
+    (("overall", "reliability"), {}, "overall.reliability: must be an array; found an object of 0"),
+    (("overall", "reliability", 0, "n"), GONE, "overall.reliability[0].n: is missing"),
+    (("overall", "reliability", 0, "upper"), 1.5, "overall.reliability[0].upper: must be a number from 0 to 1"),
+    (("overall", "f1"), 0.5, 'overall: there is no such key in a report; found "f1"'),
+    (
+        ("by_family", "clinic", "ece"),
+        "x",
+        "by_family.clinic.ece: must be a number with a fraction, such as 1.0, or null",
+    ),
+    (("synthetic",), "true", 'synthetic: must be true or false; found "true"'),
+    (("synthetic",), GONE, "synthetic: is missing"),
+    (("evidence",), GONE, "evidence: is missing"),
+]
+"""What is changed in an evaluation, and what it is refused for."""
+
+
+@pytest.mark.parametrize(("path", "value", "message"), BROKEN)
+def test_an_evaluation_must_be_whole(path: tuple[str | int, ...], value: object, message: str) -> None:
+    """A key that is missing, unknown, of another type or out of range is a fault with its path."""
+    with pytest.raises(Refusal) as refused:
+        read(changed(evaluation(), path, value))
+    assert message in str(refused.value)
+    assert {one.rule for one in refused.value.violations} == {"not-whole"}
+
+
+def changed(plain: Plain, path: tuple[str | int, ...], value: object) -> Plain:
+    """Return a report with another value at a place, or without it where the value is ``GONE``."""
+    plain = copy.deepcopy(plain)
+    *way, last = path
+    place: Any = plain
+    for key in way:
         place = place[key]
-    place[path[-1]] = value
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    return plain
+
+
+def test_a_report_of_evaluate_by_model_is_drawn(tmp_path: Path) -> None:
+    """Each model of predictions that name models has its own part, with its own numbers."""
+    rows = [
+        {"id": "a", "option_ids": ["x", "y"], "probabilities": [0.9, 0.1], "model": "left"},
+        {"id": "a", "option_ids": ["x", "y"], "probabilities": [0.2, 0.8], "model": "right"},
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    (tmp_path / "g.jsonl").write_text('{"id": "a", "gold": "x", "family": "only"}\n', "utf-8")
+    report = evaluate(tmp_path / "p.jsonl", tmp_path / "g.jsonl", synthetic=True)
+    subject = read(report)
+    assert [(part.title, part.measures[0].value, part.summary) for part in subject.parts] == [
+        ("left", 1.0, "1 item; 1 scored; 0 missing"),
+        ("right", 0.0, "1 item; 1 scored; 0 missing"),
+    ]
+    assert subject.overview is not None
+    assert [row.values["accuracy"] for row in subject.overview.rows] == [1.0, 0.0]
+    assert {"left", "right", "synthetic example"} <= set(texts(drawn(report.to_dict())))
+
+
+# measurement
+
+
+def test_a_measurement_has_a_part_for_each_stratum() -> None:
+    """All cases come first, then the strata in the order of the report, each with its own numbers and no targets."""
+    parts = read(measurement()).parts
+    assert [part.title for part in parts] == ["Metrics", "Stratum hand <b>", "Stratum unlabelled"]
+    assert [(one.name, one.about, one.value, one.limit, one.sample_size) for one in parts[2].measures] == [
+        ("OCR CER", "", 0.34, None, 1),
+        ("OCR fidelity", "", 0.66, None, 1),
+        ("Recall@10", "lexical", 0.5, None, 1),
+        ("Claim support", "", None, None, 0),
+    ]
+    assert parts[1].summary == "2 metrics, 2 measured; targets are for all cases only"
+    assert parts[2].measures[3].reason == "no reviewed claims"
+    shown = texts(drawn(measurement()))
+    assert {"Stratum hand <b>", "2.4000", "bar capped at 1: 2.4000 is above it", "0.6600"} <= set(shown)
+    told = markdown(read(measurement()))
+    assert "## Stratum hand &lt;b&gt;" in told
+    assert "| OCR fidelity |  | 0.6600 | none | 1 | higher | no target |  |" in told
+
+
+def test_of_many_strata_the_first_are_drawn_and_the_others_counted() -> None:
+    """Seven strata fit beside all cases; how many are left out is said in the picture and below the tables."""
+    strata = [{"stratum": f"s{number:03d}", "metrics": []} for number in range(120)]
+    plain = measurement(strata=strata)
+    shown = texts(drawn(plain))
+    assert {"Stratum s006", "113 more are not drawn; the report has all."} <= set(shown)
+    assert "Stratum s007" not in shown
+    assert "21 more are not shown; the report has all." in markdown(read(plain))
+
+
+def test_what_measure_reports_is_drawn() -> None:
+    """The report itself, its plain data and its file have the same picture; nothing of it is refused."""
+    report = measure(FIXTURES.parent / "observations" / "synthetic.json")
+    subject = read(report)
+    assert [part.title for part in subject.parts] == ["Metrics", "Stratum hand", "Stratum print"]
+    assert subject == read(json.loads(report.to_json()))
+    assert [len(part.measures) for part in subject.parts] == [18, 3, 3]
+
+
+UNFINISHED: Sequence[tuple[tuple[str | int, ...], object, str]] = [
+    (("limitations",), GONE, "limitations: is missing"),
+    (("strata",), GONE, "strata: is missing"),
+    (("evidence_sha256",), None, "evidence_sha256: must be a text; found null"),
+    (("run", "not_recorded"), GONE, "run.not_recorded: is missing"),
+    (("run", "cache", "hits"), 3.0, "run.cache.hits: must be a whole number, or null; found 3.0"),
+    (("approved",), True, 'there is no such key in a report; found "approved"'),
+    (("metrics", 0, "sample_size"), GONE, "metrics[0].sample_size: is missing"),
+    (("metrics", 0, "sample_size"), 2.0, "metrics[0].sample_size: must be a whole number; found 2.0"),
+    (
+        ("metrics", 0, "value"),
+        "0.5",
+        "metrics[0].value: must be a number with a fraction, such as 1.0, or a whole number",
+    ),
+    (
+        ("metrics", 0, "value"),
+        True,
+        "metrics[0].value: must be a number with a fraction, such as 1.0, or a whole number",
+    ),
+    (("metrics", 0, "direction"), "up", 'metrics[0].direction: must be one of "higher", "lower", "none"; found "up"'),
+    (("metrics", 0, "passed"), True, 'metrics[0]: there is no such key in a report; found "passed"'),
+    (("metrics", 6, "review_complete"), "yes", "metrics[6].review_complete: must be true or false, or null"),
+    (("metrics", 0), 7, "metrics[0]: must be an object; found 7"),
+    (("strata", 1, "metrics", 2, "system"), 1, "strata[1].metrics[2].system: must be a text, or null; found 1"),
+    (("strata", 1, "metrics", 2, "threshold"), 0.5, "strata[1].metrics[2].threshold: must be null: thresholds are for"),
+    (("strata", 0, "stratum"), None, "strata[0].stratum: must be a text; found null"),
+]
+"""What is changed in a measurement of evalkit, and what it is refused for."""
+
+
+@pytest.mark.parametrize(("path", "value", "message"), UNFINISHED)
+def test_a_measurement_of_evalkit_must_be_whole(path: tuple[str | int, ...], value: object, message: str) -> None:
+    """What says that it is evalkit's has all that evalkit writes; without the schema it is a document as any other."""
+    plain = changed(measurement(), path, value)
     with pytest.raises(Refusal) as refused:
         read(plain)
     assert message in str(refused.value)
+    assert {one.rule for one in refused.value.violations} == {"not-whole"}
+
+
+def test_a_foreign_document_need_not_be_whole() -> None:
+    """Without a schema of evalkit keys may be missing or more, and there are no strata."""
+    plain = changed(measurement(), ("limitations",), GONE) | {"approved": True}
+    del plain["schema"]
+    assert [part.title for part in read(plain).parts] == ["Metrics"]
 
 
 # selective

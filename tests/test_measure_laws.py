@@ -25,7 +25,7 @@ from support import evalkit as run_evalkit
 import evalkit
 from evalkit import Refusal
 from evalkit.exact import fraction
-from evalkit.families.observations import part
+from evalkit.families.observations import part, text
 from evalkit.families.observations.canonical import canonical
 from evalkit.families.observations.cases import FAMILIES
 from evalkit.families.observations.given import parts, sources_of
@@ -34,6 +34,7 @@ from evalkit.families.observations.measure import Question, answer
 from evalkit.families.observations.measured import MEASURES, RETRIEVAL
 from evalkit.families.observations.part import Part, Task, added, read_part
 from evalkit.families.observations.part import _line as read_line
+from evalkit.families.observations.quick import Quick
 from evalkit.families.observations.spread import Spread
 from evalkit.families.observations.text import character_edits, item_edits, items_kept
 
@@ -64,6 +65,32 @@ def test_edits_are_those_of_the_definition(left: str, right: str) -> None:
     assert character_edits(left, right) == edits(left, right)
     assert item_edits(left.split(), right.split()) == edits(left.split(), right.split())
     assert items_kept(left.split(), right.split()) == common(left.split(), right.split())
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "cc", "dd", "é"]), max_size=24)
+
+
+@given(WORDS, st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["a", "x", "yy"])), max_size=8), WORDS)
+@settings(deadline=None)
+def test_edits_of_words_that_stay_in_place(words: list[str], changes: list[tuple[int, str]], rest: list[str]) -> None:
+    """Words that are replaced where they stand, and words that move, count as the definition says."""
+    read = list(words)
+    for place, word in changes:
+        if place < len(read):
+            read[place] = word
+    for left, right in ((words, read), (words + rest, rest + read), (words, rest)):
+        assert item_edits(left, right) == edits(left, right)
+        assert items_kept(left, right) == common(left, right)
+
+
+def test_equal_hashes_of_words_change_no_distance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library compares hashes of words; were those of all words equal, the distance would be right still."""
+    exact = text._distance
+    monkeypatch.setattr(text, "_distance", lambda a, b: abs(len(a) - len(b)) if isinstance(a, list) else exact(a, b))
+    left = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]
+    assert item_edits(left, ["a", "b", "X", "d", "Y", "f", "Z", "h", "i", "j", "k", "W"]) == 4
+    assert item_edits(left, ["b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"]) == 2
+    assert item_edits(left, ["a", "b", "c", "d"]) == 8
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.02, 0.3, 1.0])
@@ -162,6 +189,41 @@ def test_the_straight_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(exact) == 2
 
 
+def test_lines_without_escapes_need_no_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands between the texts of such a line is compared with a line that matched; any other goes to the pattern.
+
+    A text that holds a control character is none, so that the lines must be known to hold none.
+    """
+    first, second, spaced = (json.dumps(page(n, "a {b}", "c: ,")) for n in range(3))
+    quick = Quick.learn(first, FAMILIES["ocr_cases"], SOURCES)
+    assert quick is not None
+    assert quick.read(first, plain=True) is not None
+    pattern, tried = quick._match, list[str]()
+
+    def noted(line: str) -> Any:
+        tried.append(line)
+        return pattern(line)
+
+    monkeypatch.setattr(quick, "_match", noted)
+    found = quick.read(second, plain=True)
+    assert found is not None
+    assert found.case == page(1, "a {b}", "c: ,")
+    assert found.canonical == '{"case_id":"1","output":"c: ,","reference":"a {b}","source_id":"s"}'
+    assert tried == []
+    assert quick.read(second.replace("a {b}", "a\t{b}"), plain=False) is None
+    assert quick.read(spaced.replace(", ", " , ", 1), plain=True) is not None
+    assert len(tried) == 2
+
+
+def test_a_control_character_anywhere_is_seen() -> None:
+    """A text with one is refused in whatever line it stands, and at its place."""
+    lines = [json.dumps(page(n, "a", "b")) for n in range(50)]
+    lines[40] = lines[40].replace('"a"', '"a\x1f"')
+    found = read_part(Task("ocr_cases", "\n".join(lines).encode()), SOURCES)
+    assert (len(found.ids), dict(found.ledger.counts)) == (49, {"json": 1})
+    assert [one.line for one in found.ledger.shown] == [40]
+
+
 def test_parts_of_a_file_are_whole_lines(tmp_path: Path) -> None:
     """A file is cut at line ends only, and all of it comes."""
     path = write_lines(tmp_path / "a.jsonl", [page(number, "x" * 1000, "y" * 1000) for number in range(2000)])
@@ -227,6 +289,34 @@ def test_a_program_without_a_main_guard_can_measure(tmp_path: Path) -> None:
         [sys.executable, "-P", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{1500 * 400}\n", "")
+
+
+COPIES = """
+import sys, threading
+from evalkit.families.observations.part import Task
+from evalkit.families.observations.spread import Spread
+from evalkit.families.observations.worker import can_copy
+assert can_copy() is (sys.platform == "linux")
+line = '{"case_id": "%d", "source_id": "s", "reference": "a b", "output": "a c"}\\n'
+tasks = [Task("ocr_cases", b"".join((line % n).encode() for n in range(k, k + 9))) for k in range(0, 90, 9)]
+found = []
+for count, copies in ((1, False), (2, False), (2, can_copy())):
+    with Spread(frozenset({"s"}), count, 0.0, copies=copies) as spread:
+        found.append(list(spread.read(tasks)))
+        assert len(spread.workers) == (0 if count == 1 else 2)
+assert found[0] == found[1] == found[2]
+done = threading.Event()
+thread = threading.Thread(target=done.wait)
+thread.start()
+print(can_copy(), sum(len(one.ids) for one in found[0]))
+done.set()
+"""
+
+
+def test_copies_and_new_interpreters_read_the_same() -> None:
+    """Workers of both kinds give the parts that are read here; a program with a second thread is not copied."""
+    done = subprocess.run([sys.executable, "-c", COPIES], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False 90\n", "")
 
 
 # ids
@@ -315,6 +405,19 @@ def test_an_interruption_leaves_no_process(tmp_path: Path) -> None:
         assert process.wait(30) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b"evalkit: interrupted\n"
+    until(lambda: not any(Path(f"/proc/{one}").exists() for one in workers), "the end of the workers")
+
+
+def test_a_program_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    """Workers see that the program is gone, and end."""
+    write_document(tmp_path / "d.json", document())
+    write_lines(tmp_path / "o.jsonl", [page(n, "ab " * 4000, "ca " * 4000) for n in range(600)])
+    command = [EVALKIT, "measure", "d.json", "--ocr", "o.jsonl"]
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.DEVNULL) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        until(lambda: len(children.read_text().split()) > 1, "two workers")
+        workers = children.read_text().split()
+        process.kill()
     until(lambda: not any(Path(f"/proc/{one}").exists() for one in workers), "the end of the workers")
 
 

@@ -324,7 +324,7 @@ def test_a_document_that_is_not_utf_8(tmp_path: Path) -> None:
     [
         (CASE + '"", "output": ""}', 'no key may stand twice in one object, in "a"; found "output" [duplicate-key]'),
         (CASE + '"\\udfff"}', 'no text may hold half of a surrogate pair, in "a" [surrogate]'),
-        (CASE + "NaN}", "must be one JSON object; JSON has no such number; found NaN [json]"),
+        (CASE + "NaN}", 'must be JSON, which has no such number, in "a"; found NaN [json]'),
         (CASE + '"x"', "must be one JSON object; the line is broken at character 91 of 90 [json]"),
         (CASE + '"x"}{}', "must be one JSON object; the line is broken at character 92 of 93 [json]"),
         ("null", "must be one JSON object; found null [json]"),

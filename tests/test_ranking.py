@@ -335,6 +335,19 @@ def test_a_violation_names_the_query() -> None:
     )
 
 
+def test_parts_come_in_their_order_and_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pieces are under way, their chunks come in the order of the lines, and together say the same."""
+    monkeypatch.setattr(lines, "PIECE_BYTES", 1)
+    parts = [b"".join(json.dumps(case(query_id=f"q{n}")).encode() + b"\n" for n in range(k, k + 7)) for k in (0, 7, 14)]
+    found = list(lines.read_chunks(parts, ["s1"]))
+    assert len(found) >= len(parts)
+    assert [name for one in found for name in one.ids] == [f"q{n}" for n in range(21)]
+    whole = lines.read_chunk(b"".join(parts), ["s1"])
+    assert b",".join(one.canonical for one in found) == whole.canonical
+    assert Tally.total(one.tally for one in found) == whole.tally
+    assert list(lines.read_chunks([], ["s1"])) == []
+
+
 def test_no_lines_are_no_queries() -> None:
     """Of nothing there is nothing."""
     found = lines.read_chunk(b"", ["s1"])

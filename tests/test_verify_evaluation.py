@@ -17,9 +17,9 @@ from evalkit.families.probability.evaluate import Question, evaluate_inputs
 from evalkit.report import document
 from evalkit.sources.partition import Inputs
 from evalkit.sources.source import resolve
-from evalkit.verification.differ import Rules, differ
+from evalkit.verification.differ import differ
 from evalkit.verification.jev_bridge import as_jev_bridge
-from evalkit.verification.schemas import PATHS, SCHEMAS
+from evalkit.verification.schemas import SCHEMAS
 from evalkit.verification.verify import Verification, verify
 
 REAL = Path(__file__).parent.parent / "data-fixtures" / "real"
@@ -252,7 +252,7 @@ def test_any_one_changed_value_is_found(files: tuple[Path, Path], tmp_path: Path
     with Inputs(resolve([str(predictions)])) as left, Inputs(resolve([str(files[1])])) as right:
         ours = evaluate_inputs(left, right, Question(run={"id": 1, "rate": 0.5}))
     for schema, recomputed in (("evalkit-evaluation-v1", ours), ("jev-bridge-evaluation-v1", as_jev_bridge(ours))):
-        rules = Rules(Fraction(1, 10**12), SCHEMAS[schema].given, SCHEMAS[schema].identities, PATHS)
+        rules = SCHEMAS[schema].rules(Fraction(1, 10**12))
         text = json.dumps(document(recomputed))
         ways = list(_leaves(json.loads(text)))
         assert len(ways) > 50

@@ -5,24 +5,23 @@ from __future__ import annotations
 import copy
 import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import evalkit
+from tampering import Plain, Tamper, at, drop, leaves, nothing, others, put
 
 import evalkit as library
 from evalkit import Refusal, Report
 from evalkit.cli.view_verification import verification_lines
 from evalkit.contracts.policy_toml import read_policy
-from evalkit.verification.differ import Rules, differ
+from evalkit.verification.differ import differ
 from evalkit.verification.findings import Findings
-from evalkit.verification.schemas import PATHS, SCHEMAS
+from evalkit.verification.schemas import SCHEMAS
 from evalkit.verification.verify import verify
 
 FIXTURES = Path(__file__).parent.parent / "data-fixtures"
@@ -31,8 +30,6 @@ POLICY = str(FIXTURES / "policy" / "policy.toml")
 
 STATED = ("--min-coverage", "0.5", "--policy", POLICY, "--by", "photo.quality", "--synthetic")
 """What the report was made with, as the program takes it."""
-
-Plain = dict[str, Any]
 
 
 @functools.cache
@@ -60,50 +57,6 @@ def plain() -> Plain:
 
 
 # each way
-
-
-@dataclass(frozen=True)
-class Tamper:
-    """One way to tamper: what is done, what the program must say in its first lines, and with which exit code."""
-
-    what: str
-    change: Callable[[Plain], object]
-    found: tuple[str, ...]
-    more: tuple[str, ...] = ()
-    code: int = 3
-    text: Callable[[str], str] | None = None
-
-
-def put(path: str, value: object) -> Callable[[Plain], object]:
-    """Return what sets the value at a dotted path."""
-
-    def change(claim: Plain) -> None:
-        inside, last = _inside(claim, path)
-        inside[last] = value
-
-    return change
-
-
-def drop(path: str) -> Callable[[Plain], object]:
-    """Return what removes the key at a dotted path."""
-
-    def change(claim: Plain) -> None:
-        inside, last = _inside(claim, path)
-        del inside[last]
-
-    return change
-
-
-def _inside(claim: Any, path: str) -> tuple[Any, str | int]:
-    """Return what holds the value at a dotted path, and the last step to it."""
-    *way, last = path.split(".")
-    for step in way:
-        claim = claim[int(step) if isinstance(claim, list) else step]
-    return claim, int(last) if isinstance(claim, list) else last
-
-
-def nothing(claim: Plain) -> None:
-    """Leave a report as it is."""
 
 
 ONE = "report.candidates[0]"
@@ -301,53 +254,13 @@ def test_the_program_says_what_python_says(tamper: str | None, code: int, tmp_pa
 # any value
 
 
-Way = tuple[str | int, ...]
-
-
-def leaves(value: object, way: Way = ()) -> Iterator[Way]:
-    """Return the way to every scalar."""
-    if isinstance(value, dict | list):
-        for step, below in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(below, (*way, step))
-    else:
-        yield way
-
-
-def at(value: Any, way: Way) -> Any:
-    """Return what is there."""
-    return functools.reduce(lambda inside, step: inside[step], way, value)
-
-
 def check(claim: Plain, tolerance: Fraction = Fraction(1, 10**12)) -> Findings:
     """Compare a claim with the report that has all there is."""
-    schema = SCHEMAS["evalkit-selective-v1"]
-    return differ(claim, report(), Rules(tolerance, schema.given, schema.identities, PATHS))
+    return differ(claim, report(), SCHEMAS["evalkit-selective-v1"].rules(tolerance))
 
 
 WHOLE: Plain = json.loads(report().to_json())
 LEAVES = list(leaves(WHOLE))
-
-
-def others(value: object) -> st.SearchStrategy[object]:
-    """Make scalars other than a value, many of them close to it."""
-    scalars: list[st.SearchStrategy[Any]] = [
-        st.none(),
-        st.booleans(),
-        st.integers(-3, 100),
-        st.floats(-2, 2, allow_nan=False),
-        st.text(max_size=3),
-    ]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        scalars += [st.sampled_from([value + 1e-6, value - 1e-6, value + 1, -value - 1, str(value)])]
-    if isinstance(value, str):
-        scalars += [st.sampled_from([value + "x", "x" + value, value[:-1], value.upper() + "X"])]
-    return st.one_of(scalars).filter(lambda other: not _says_the_same(other, value))
-
-
-def _says_the_same(left: object, right: object) -> bool:
-    if isinstance(right, float) and isinstance(left, int | float) and not isinstance(left, bool):
-        return abs(left - right) < 1e-9
-    return type(left) is type(right) and left == right
 
 
 def test_the_whole_report_agrees_with_itself() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from evalkit.charts.model import Measure
 from evalkit.charts.palette import BAD, BAR, FAINT, GOOD, INK, ON_BAR, QUIET, STRONG, TARGET
 from evalkit.charts.vega import MOST_LINES, SIZE, SMALL, WIDTH, Spec, at, fixed, layer, pixel, scaled, text
-from evalkit.charts.words import NOT_MEASURED, number, target, wrapped
+from evalkit.charts.words import NOT_MEASURED, number, target, width, wrapped
 
 NAME_ROOM = 236
 BAR_SPAN = (256, 516)
@@ -17,6 +17,7 @@ _HEAD = 24
 _LINE = 15
 _PAD = 12
 _THICK = 14
+_GAP = 4
 
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 SHAPES = {True: "circle", False: "cross", None: "stroke"}
@@ -186,9 +187,7 @@ def _texts(rows: Sequence[dict[str, Any]]) -> list[Spec]:
         for row in rows
         for place, line in enumerate(row["notes"])
     ]
-    values = [
-        {"text": number(row["measure"].value, row["measure"].limit), "x": VALUE, "y": row["middle"]} for row in rows
-    ]
+    values = [{"text": _value(row["measure"]), "x": VALUE, "y": row["middle"]} for row in rows]
     cells = [cell for row in rows for cell in _cells(row["measure"], row["middle"])]
     return [
         text(names, pixel("x"), pixel("y")),
@@ -198,10 +197,27 @@ def _texts(rows: Sequence[dict[str, Any]]) -> list[Spec]:
     ]
 
 
+def _value(one: Measure) -> str:
+    return fitted(number(one.value, one.limit), one.value or 0, SIZE, TARGET_TEXT - VALUE - _GAP)
+
+
 def _cells(one: Measure, y: float) -> Iterable[dict[str, Any]]:
-    yield {"text": "none" if one.limit is None else target(one.limit, one.direction), "x": TARGET_TEXT, "y": y}
-    yield {"text": "–" if one.sample_size is None else f"{one.sample_size:,}", "x": SIZE_TEXT, "y": y}
+    limit, size = one.limit or 0, one.sample_size or 0
+    wanted = "none" if one.limit is None else target(one.limit, one.direction)
+    wanted = fitted(wanted, limit, SMALL, SIZE_TEXT - TARGET_TEXT - _GAP, wanted[:2])
+    rests_on = "–" if one.sample_size is None else f"{size:,}"
+    yield {"text": wanted, "x": TARGET_TEXT, "y": y}
+    yield {"text": fitted(rests_on, size, SMALL, BETTER - SIZE_TEXT - _GAP), "x": SIZE_TEXT, "y": y}
     yield {"text": {"none": "–"}.get(one.direction, one.direction), "x": BETTER, "y": y}
+
+
+def fitted(text: str, value: float, size: float, room: float, lead: str = "") -> str:
+    """Shorten a number that would run into the next column, and say so; the tables have it whole.
+
+    >>> fitted("1,234", 1234, 10, 80), fitted("1,234,567,890,123", 1234567890123, 10, 80)
+    ('1,234', '≈ 1.23e+12')
+    """
+    return text if width(text, size) <= room else f"{lead}≈ {value:.3g}"
 
 
 def outcome(one: Measure) -> str:

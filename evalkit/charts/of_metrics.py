@@ -1,7 +1,8 @@
 """Any document with a run, a model revision and metrics as it is shown: a row for each metric.
 
-evalkit's own measurement is one; what other programs write may spell its keys in their own way: ``runId`` is
-``run_id``. What is missing is refused, so that no chart stands without its sample sizes or its synthetic mark.
+evalkit's own measurement is one, and has a part for each of its strata; what other programs write may spell its keys in
+their own way: ``runId`` is ``run_id``. What is missing is refused, so that no chart stands without its sample sizes or
+its synthetic mark.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from evalkit.metric import Direction
 SCHEMA = "evalkit-measurement-v1"
 
 MOST_METRICS = 10_000
-"""Most metrics that one document is drawn with."""
+"""Most metrics that one document, or one stratum of it, is drawn with."""
 
 _RUN = ("run_id", "run_identifier")
 _MODEL = ("model_revision", "model_version", "revision")
@@ -50,7 +51,8 @@ def metrics(report: Mapping[str, Any], fields: Fields) -> Subject:
     run = fields.text(found.take(_RUN), "run_id")
     model = fields.text(found.take(_MODEL), "model_revision")
     synthetic = fields.flag(found.take(("synthetic",)), "synthetic")
-    rows = tuple(_rows(found.take(_METRICS), fields, own=report.get("schema") == SCHEMA))
+    own = report.get("schema") == SCHEMA
+    rows = tuple(_rows(found.take(_METRICS), fields, own=own))
     limitations = _limitations(found.take(("limitations",), needed=False), fields)
     if synthetic and not any("synthetic" in one.casefold() for one in limitations):
         limitations = (_SYNTHETIC, *limitations)
@@ -58,7 +60,7 @@ def metrics(report: Mapping[str, Any], fields: Fields) -> Subject:
         title="Measurement",
         synthetic=synthetic,
         facts=(("run", run), ("model revision", model), *_facts(report)),
-        parts=(Part("Metrics", _summary(rows), measures=rows),),
+        parts=(Part("Metrics", _summary(rows), measures=rows), *(_strata(report, fields) if own else ())),
         limitations=limitations or (_NO_LIMITATIONS,),
     )
 
@@ -90,16 +92,23 @@ def _bare(key: str) -> str:
     return re.sub(r"[\s_-]", "", key).casefold()
 
 
-def _rows(found: object, fields: Fields, *, own: bool) -> Iterator[Measure]:
+def _strata(report: Mapping[str, Any], fields: Fields) -> Iterator[Part]:
+    """Yield a part for each stratum of a measurement that is whole."""
+    for place, one in enumerate(report["strata"]):
+        rows = tuple(_rows(one["metrics"], fields, f"strata[{place}].metrics", own=True))
+        yield Part(f"Stratum {one['stratum']}", f"{_counted(rows)}; targets are for all cases only", measures=rows)
+
+
+def _rows(found: object, fields: Fields, path: str = "metrics", *, own: bool) -> Iterator[Measure]:
     if isinstance(found, dict):  # metric objects by name
         found = [{"name": name, **one} if isinstance(one, dict) else one for name, one in found.items()]
-    rows = fields.array(found, "metrics")
+    rows = fields.array(found, path)
     if len(rows) > MOST_METRICS:
-        fields.fault("metrics", f"must be at most {MOST_METRICS:,} metrics", f"{len(rows):,}")
+        fields.fault(path, f"must be at most {MOST_METRICS:,} metrics", f"{len(rows):,}")
         return
     for place, one in enumerate(rows):
-        path = f"metrics[{place}]"
-        yield _measure(_Keys(fields.mapping(one, path), f"{path}.", fields), path, fields, own=own)
+        where = f"{path}[{place}]"
+        yield _measure(_Keys(fields.mapping(one, where), f"{where}.", fields), where, fields, own=own)
 
 
 def _measure(keys: _Keys, path: str, fields: Fields, *, own: bool) -> Measure:
@@ -141,7 +150,7 @@ def _remark(reviewed: bool | None, keys: _Keys) -> str:  # noqa: FBT001
     days = keys.take(("days_observed",), needed=False)
     said = [] if reviewed is None else ["review complete" if reviewed else "review not complete"]
     if isinstance(days, int) and not isinstance(days, bool):
-        said.append(f"{days:,} days observed")
+        said.append("1 day observed" if days == 1 else f"{days:,} days observed")
     return ", ".join(said)
 
 
@@ -182,11 +191,13 @@ def _met(value: float | None, limit: float | None, direction: Direction, terms: 
 
 
 def _summary(rows: tuple[Measure, ...]) -> str:
-    if not rows:
-        return "no metrics"
+    return f"{_counted(rows)}; a target is what was asked for, never a result" if rows else "no metrics"
+
+
+def _counted(rows: tuple[Measure, ...]) -> str:
     measured = sum(one.value is not None for one in rows)
     metrics = "1 metric" if len(rows) == 1 else f"{len(rows):,} metrics"
-    return f"{metrics}, {measured:,} measured; a target is what was asked for, never a result"
+    return f"{metrics}, {measured:,} measured"
 
 
 def _limitations(found: object, fields: Fields) -> tuple[str, ...]:

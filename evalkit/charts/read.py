@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from evalkit.charts import of_evaluation, of_metrics, of_selective
+from evalkit.charts import of_evaluation, of_metrics, of_selective, whole
 from evalkit.charts.fields import taking
 from evalkit.charts.model import Point, Subject
 from evalkit.errors import Refusal, Violation
 from evalkit.records.strict_json import parse_object, show
 from evalkit.report import canonical
-from evalkit.results.conform import conform
 from evalkit.results.report_file import MAX_REPORT, read_bytes, refused
 
 if TYPE_CHECKING:
@@ -48,25 +47,35 @@ def read(report: str | os.PathLike[str] | Mapping[str, Any] | object) -> Subject
 def _subject(raw: bytes, name: str | None, curve: str | None) -> Subject:
     plain = _plain(raw, name)
     schema = plain.get("schema")
+    if isinstance(schema, str) and schema.startswith("evalkit-"):
+        _refuse_broken(plain, schema, name)
     if schema == of_selective.SCHEMA:
-        return _selective(plain, name, curve)
+        return _selective(plain, curve)
     if schema == of_evaluation.SCHEMA:
         fields = taking("not-whole")
         subject = of_evaluation.evaluation(plain, fields)
-    elif _is_foreign(schema):
+    else:
         fields = taking("metric-document")
         subject = of_metrics.metrics(plain, fields)
-    else:
-        message = "must be a report that can be drawn: of compare, evaluate or measure"
-        raise refused([Violation("report-schema", message, field="schema", value=show(schema))], name)
     if fields.faults:
         raise refused(fields.faults, name)
     return subject
 
 
-def _is_foreign(schema: object) -> bool:
-    """Tell whether a document is read as one of metrics: all but evalkit's reports of other kinds."""
-    return schema == of_metrics.SCHEMA or not (isinstance(schema, str) and schema.startswith("evalkit-"))
+_OWN: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Violation]]] = {
+    of_selective.SCHEMA: whole.selective_faults,
+    of_evaluation.SCHEMA: whole.evaluation_faults,
+    of_metrics.SCHEMA: whole.measurement_faults,
+}
+
+
+def _refuse_broken(plain: Mapping[str, Any], schema: str, name: str | None) -> None:
+    """Refuse what says that it is evalkit's and is not whole, or is of a kind that has no charts."""
+    if schema not in _OWN:
+        message = "must be a report that can be drawn: of compare, evaluate or measure"
+        raise refused([Violation("report-schema", message, field="schema", value=show(schema))], name)
+    if faults := list(_OWN[schema](plain)):
+        raise refused(faults, name)
 
 
 def _plain(raw: bytes, name: str | None) -> dict[str, Any]:
@@ -82,11 +91,7 @@ def _plain(raw: bytes, name: str | None) -> dict[str, Any]:
     return plain
 
 
-def _selective(plain: dict[str, Any], name: str | None, curve: str | None) -> Subject:
-    from evalkit.families.selective.result import Report
-
-    if faults := list(conform(plain, Report)):
-        raise refused(faults, name)
+def _selective(plain: dict[str, Any], curve: str | None) -> Subject:
     subject = of_selective.selective(plain)
     if curve is None or not os.path.exists(curve):
         return subject

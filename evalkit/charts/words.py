@@ -31,11 +31,12 @@ def clean(text: str) -> str:
 def number(value: float | int | None, limit: float | None = None) -> str:
     """Write a number with four decimals, or with as many as it takes to tell it from 0, from 1, and from a limit.
 
-    >>> number(0.9), number(3), number(0.00001), number(0.899999, 0.9), number(1e308), number(None)
-    ('0.9000', '3', '1e-05', '0.899999', '1e+308', '–')
+    >>> number(0.9), number(3), number(0.00001), number(0.899999, 0.9), number(1e308), number(None), number(-0.0)
+    ('0.9000', '3', '1e-05', '0.899999', '1e+308', '–', '0.0000')
     """
     if value is None:
         return "–"
+    value = value or abs(value)  # 0 has no sign
     if isinstance(value, int):
         return f"{value:,}"
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
@@ -54,6 +55,7 @@ def target(limit: float, direction: Direction) -> str:
     >>> target(0.9, "higher"), target(0.05, "lower"), target(0, "lower")
     ('≥ 0.90', '≤ 0.05', '≤ 0')
     """
+    limit = limit or abs(limit)  # 0 has no sign
     plain = math.isfinite(limit) and abs(limit) < 1e6
     text = f"{limit:.2f}" if plain and not isinstance(limit, int) and limit == round(limit, 2) else f"{limit:.6g}"
     return f"{'≤' if direction == 'lower' else '≥'} {text}"

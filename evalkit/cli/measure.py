@@ -82,8 +82,14 @@ def measure(
 
 
 def _judged(qrels: str | None, runs: list[str], source: str | None, max_grade: int, drop: bool) -> Judged | None:
-    from evalkit.errors import Refusal, Violation
     from evalkit.families.observations.measure import judged_of
+
+    return judged_of(qrels, runs_of(runs), source, max_grade, drop)
+
+
+def runs_of(runs: list[str]) -> dict[str, str]:
+    """Return the file of each system that is named as SYSTEM=FILE."""
+    from evalkit.errors import Refusal, Violation
 
     named: dict[str, str] = {}
     for run in runs:
@@ -95,7 +101,7 @@ def _judged(qrels: str | None, runs: list[str], source: str | None, max_grade: i
         if system in named:
             raise Refusal.of(Violation("trec-options", "no system may be named twice", field="--run", value=system))
         named[system] = path
-    return judged_of(qrels, named, source, max_grade, drop)
+    return named
 
 
 def _measure(question: Question, outputs: Outputs, quiet: bool) -> MeasurementReport:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def readiness(
     evaluation: Annotated[
-        str, typer.Argument(metavar="EVALUATION", help="What evalkit measure --output wrote; - for standard input.")
+        str,
+        typer.Argument(metavar="EVALUATION", help="What evalkit measure wrote: JSON or folder; - for stdin."),
     ],
     *,
     json: Annotated[str | None, typer.Option(metavar="OUT", help="Write the answer as JSON; - for stdout.")] = None,
@@ -42,10 +43,11 @@ def readiness(
 
 
 def _readiness(evaluation: str, json: str | None) -> Readiness:
+    from evalkit.release.readiness import evaluation_file
     from evalkit.release.readiness import readiness as judge
 
     if json is not None:
-        check_targets([json], [evaluation])
+        check_targets([json], [evaluation_file(evaluation)])
     found = judge(evaluation)
     if json is not None and json != STANDARD_OUTPUT:
         found.write_json(Path(json))

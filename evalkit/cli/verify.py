@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from evalkit.verification.verify import Verification
 
 _TOLERANCE = "1e-12"
+_MEASURE = "As for evalkit measure."
 
 
 def verify(
     report: Annotated[str, typer.Argument(metavar="REPORT", help="The report that is to be verified; - for stdin.")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILES", help="Predictions, named as when the report was made.")
+        list[str] | None,
+        typer.Argument(metavar="FILES", help="Predictions or document, named as when it was made."),
     ] = None,
     predictions: Annotated[
         list[str] | None, typer.Option(metavar="FILES", help="Predictions too, as for evalkit evaluate.")
@@ -49,6 +51,22 @@ def verify(
     run_record: Annotated[
         str | None, typer.Option(metavar="FILE", help="The record of the run that the report must hold.")
     ] = None,
+    ocr: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    commands: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    retrieval: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    proposals: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    claims: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    merges: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    queue: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    qrels: Annotated[str | None, typer.Option(metavar="FILE", help=_MEASURE)] = None,
+    run: Annotated[
+        list[str] | None, typer.Option(metavar="SYSTEM=FILE", help="As for evalkit measure; may be repeated.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(metavar="ID", help=_MEASURE)] = None,
+    max_grade: Annotated[int | None, typer.Option(metavar="N", help=_MEASURE)] = None,
+    drop_queries_without_relevant: Annotated[
+        bool, typer.Option("--drop-queries-without-relevant", help=_MEASURE)
+    ] = False,
     json: Annotated[str | None, typer.Option(metavar="PATH", help="Write the outcome; - for stdout.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
 ) -> None:
@@ -59,8 +77,8 @@ def verify(
     from the report, which tells its schema and no more. Measured numbers may be
     off by --tol; counts, settings, texts and digests must be equal.
 
-    It verifies what evalkit compare and evalkit evaluate write, and reports of
-    jev-bridge.
+    It verifies what evalkit compare, evalkit evaluate and evalkit measure
+    write, and reports of jev-bridge.
 
     Exit codes: 0 verified, 3 differs, 2 refused.
     """
@@ -71,7 +89,9 @@ def verify(
         given = Given(report, [*(files or ()), *(predictions or ())], gold or [], tol)
         notes = Notes(contract, policy, run_record)
         evaluated = Evaluated(bins, sum_tolerance, max_gold)
-        options = _options(notes, min_coverage, by or [], evaluated, synthetic)
+        lists = (ocr, commands, retrieval, proposals, claims, merges, queue, qrels)
+        measured = Measured(lists, run or [], source, max_grade, drop_queries_without_relevant)
+        options = _options(notes, min_coverage, by or [], evaluated, measured, synthetic)
         found = _verify(given, options, notes, outputs, quiet)
         with printing():
             _show(found, outputs, quiet)
@@ -103,7 +123,23 @@ class Evaluated(NamedTuple):
     max_gold: int | None
 
 
-def _options(notes: Notes, min_coverage: str | None, by: list[str], evaluated: Evaluated, synthetic: bool) -> Options:
+class Measured(NamedTuple):
+    """What only a measurement is made with; the files are those of ``_FILES``."""
+
+    files: tuple[str | None, ...]
+    runs: list[str]
+    source: str | None
+    max_grade: int | None
+    drop: bool
+
+
+_FILES = ("ocr", "commands", "retrieval", "proposals", "claims", "merges", "queue", "qrels")
+
+
+def _options(
+    notes: Notes, min_coverage: str | None, by: list[str], evaluated: Evaluated, measured: Measured, synthetic: bool
+) -> Options:
+    from evalkit.cli.measure import runs_of
     from evalkit.contracts.contract import distinct
     from evalkit.results.run_record import read_run_record
     from evalkit.verification.options import Options
@@ -118,25 +154,30 @@ def _options(notes: Notes, min_coverage: str | None, by: list[str], evaluated: E
         synthetic=synthetic,
         run=None if notes.run_record is None else read_run_record(notes.run_record),
         max_gold=evaluated.max_gold,
+        files={name: path for name, path in zip(_FILES, measured.files, strict=True) if path is not None},
+        runs=runs_of(measured.runs) or None,
+        source=measured.source,
+        max_grade=measured.max_grade,
+        drop_queries_without_relevant=measured.drop,
     )
 
 
 def _verify(given: Given, options: Options, notes: Notes, outputs: Outputs, quiet: bool) -> Verification:
     from evalkit.results.outputs import check_outputs
-    from evalkit.sources.partition import Inputs
     from evalkit.sources.source import STANDARD_INPUT
-    from evalkit.verification.schemas import Evidence
-    from evalkit.verification.verify import carry_out, prepare
+    from evalkit.verification.evidence import Named
+    from evalkit.verification.task import prepare
+    from evalkit.verification.verify import carry_out
 
-    task = prepare(given.report, given.predictions, given.gold, options, given.tolerance)
+    named = Named(tuple(given.predictions), tuple(given.gold))
+    task = prepare(given.report, named, options, given.tolerance)
     read = [path for path in (*notes, given.report) if path is not None and path != STANDARD_INPUT]
-    check_outputs(outputs, [*task.predictions, *task.gold], *read)
-    with Inputs(task.predictions) as predictions, Inputs(task.gold) as gold:
+    check_outputs(outputs, task.plan.sources, *read)
+    with task.plan.open() as opened:
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
         signal.signal(signal.SIGINT, interrupt)
-        stored = None if predictions.stored is None or gold.stored is None else predictions.stored + gold.stored
-        with progress_bar(stored, quiet) as progress:
-            found = carry_out(task, Evidence(predictions, gold, progress))
+        with progress_bar(opened.stored, quiet) as progress:
+            found = carry_out(task, opened, progress)
     if outputs.json_path is not None:
         found.write_json(outputs.json_path)
     return found

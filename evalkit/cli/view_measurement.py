@@ -9,6 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from evalkit.charts.words import number
 from evalkit.cli.showing import bare_table, whole
 from evalkit.errors import printable
 from evalkit.families.observations.document import DEVELOPMENT
@@ -50,7 +51,7 @@ def _value(row: Mapping[str, Any]) -> Text:
     value = row["value"]
     if value is None:
         return Text("not measured", style="yellow")
-    return Text(f"{value:,}" if isinstance(value, int) else f"{value:.4f}")
+    return Text(number(value, row["threshold"]))
 
 
 def _threshold(row: Mapping[str, Any]) -> str:

@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from evalkit.errors import Refusal, Violation
-from evalkit.records.strict_json import decode, parse_sound, parse_text
 from evalkit.release.conditions import Condition, Gate, judge
+from evalkit.release.evaluation_json import parse_evaluation
 from evalkit.release.evidence import examine
 from evalkit.report import canonical, document
 from evalkit.results.files import write_file
-from evalkit.results.report_file import MAX_REPORT, Stored, read_bytes, stored
+from evalkit.results.report_file import Stored, read_bytes, stored
 from evalkit.sources.source import label
 
 SCHEMA = "evalkit-readiness-v1"
+REPORT = "report.json"
 
 DECLARATIONS = (
     "Human counts, reviews and flags are declarations; audit them against actual records.",
@@ -31,6 +32,9 @@ DECLARATIONS = (
     "Ready says that every condition is met; it releases nothing.",
 )
 """What stands beside every answer."""
+
+MAX_EVALUATION = 256 * 1024 * 1024
+"""Longest evaluation in bytes: that of two hundred thousand strata."""
 
 SHOWN_FAULTS = 1000
 """Most faults that a refusal spells out; others it counts."""
@@ -82,12 +86,20 @@ class Readiness:
         write_file(Path(path), canonical(self))
 
 
-def readiness(evaluation: str | os.PathLike[str] | Mapping[str, Any]) -> Readiness:
+@runtime_checkable
+class Measured(Protocol):
+    """What ``measure`` returns, of which nothing is asked but its plain data."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evaluation as plain data."""
+
+
+def readiness(evaluation: str | os.PathLike[str] | Mapping[str, Any] | Measured) -> Readiness:
     """Hold an evaluation against every condition of readiness.
 
     Args:
-        evaluation: The file that ``measure`` wrote, or any other document of metrics; ``-`` for standard input; or
-            such a document as plain data.
+        evaluation: The file that ``measure`` wrote, or its results folder, or any other document of metrics; ``-``
+            for standard input; or such a document as plain data, or what ``measure`` returned.
 
     Raises:
         Refusal: It cannot be judged; every fault is named.
@@ -97,19 +109,29 @@ def readiness(evaluation: str | os.PathLike[str] | Mapping[str, Any]) -> Readine
     evalkit.errors.Refusal: run_id: must be a text of more than white space, and is missing [missing-id]
     ...
     """
+    if isinstance(evaluation, Measured):
+        evaluation = evaluation.to_dict()
     if isinstance(evaluation, Mapping):
-        return _answer(evaluation, None, None)
-    name = os.fspath(evaluation)
-    raw = read_bytes(name)
+        return _answer(evaluation, [], None, None)
+    name = evaluation_file(os.fspath(evaluation))
+    raw = read_bytes(name, MAX_EVALUATION)
     if raw is None:
         raise Refusal.of(Violation("path-missing", "there is no such file", label(name)))
-    return _answer(_parsed(raw, name), name, stored(name, raw))
+    plain, faults = _parsed(raw, name)
+    return _answer(plain, faults, name, stored(name, raw))
 
 
-def _answer(evaluation: Mapping[str, Any], name: str | None, bytes_: Stored | None) -> Readiness:
-    metrics, faults = examine(evaluation)
-    if faults:
-        raise _refused(faults, name)
+def evaluation_file(path: str) -> str:
+    """Return the file of an evaluation, which may be named by its results folder."""
+    return os.path.join(path, REPORT) if os.path.isdir(path) else path
+
+
+def _answer(
+    evaluation: Mapping[str, Any], faults: Sequence[Violation], name: str | None, bytes_: Stored | None
+) -> Readiness:
+    metrics, found = examine(evaluation)
+    if faults or found:
+        raise _refused([*faults, *found], name)
     gates, conditions = judge(metrics)
     header = {key: evaluation[key] for key in ("run_id", "model_revision", "dataset_id", "split", "evidence_sha256")}
     return Readiness(
@@ -123,22 +145,14 @@ def _answer(evaluation: Mapping[str, Any], name: str | None, bytes_: Stored | No
     )
 
 
-def _parsed(raw: bytes, name: str) -> dict[str, Any]:
-    if len(raw) > MAX_REPORT:
-        message = f"must be at most {MAX_REPORT // (1024 * 1024)} MiB long"
+def _parsed(raw: bytes, name: str) -> tuple[Mapping[str, Any], Sequence[Violation]]:
+    if len(raw) > MAX_EVALUATION:
+        message = f"must be at most {MAX_EVALUATION // (1024 * 1024)} MiB long"
         raise _refused([Violation("report-too-long", message)], name)
     try:
-        text = decode(raw)
-        plain = parse_sound(text)
-        faults: Sequence[Violation] = ()
-        if not isinstance(plain, dict):  # something is wrong with it, or might be
-            plain, faults = parse_text(text)
+        return parse_evaluation(raw, MAX_EVALUATION)
     except Refusal as refusal:
-        faults = refusal.violations
-    if faults:
-        raise _refused(faults, name)
-    found: dict[str, Any] = plain
-    return found
+        raise _refused(refusal.violations, name) from None
 
 
 def _refused(faults: Sequence[Violation], name: str | None) -> Refusal:

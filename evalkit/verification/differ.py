@@ -25,13 +25,14 @@ class Rules:
     Attributes:
         tolerance: How far a measured number may be off.
         given: Keys under which nothing is measured: what the caller states, and what follows from that alone.
-        identities: For the key of an array, the key that tells its objects apart; other arrays go by position.
+        identities: For the key of an array, the keys that tell its objects apart, of which an object may lack some;
+            other arrays go by position.
         paths: Keys that hold a path, of which the last part alone is compared.
     """
 
     tolerance: Fraction
     given: frozenset[str] = frozenset()
-    identities: Mapping[str, str] = field(default_factory=dict)
+    identities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paths: frozenset[str] = frozenset()
 
 
@@ -64,11 +65,14 @@ class _Place:
         path: The path.
         exact: Whether nothing here is measured.
         key: The key of the schema that led here, or None.
+        row: Whether it stands in an array whose objects are told apart: its keys are those of the schema, though it may
+            be a plain mapping.
     """
 
     path: str
     exact: bool = False
     key: str | None = None
+    row: bool = False
 
 
 class _Walk:
@@ -80,7 +84,7 @@ class _Walk:
         """Compare two values."""
         found = members(recomputed)
         if found is not None and isinstance(claimed, dict):
-            self._objects(claimed, found, place, by_schema=not isinstance(recomputed, Mapping))
+            self._objects(claimed, found, place, by_schema=place.row or not isinstance(recomputed, Mapping))
         elif is_list(recomputed) and isinstance(claimed, list):
             identity = self.rules.identities.get(place.key or "")
             if identity is None:
@@ -126,37 +130,43 @@ class _Walk:
         for index, (left, right) in enumerate(zip(claimed, recomputed, strict=True)):
             self.compare(left, right, _Place(f"{place.path}[{index}]", place.exact))
 
-    def _identified(self, claimed: list[Any], recomputed: Any, place: _Place, identity: str) -> None:
+    def _identified(self, claimed: list[Any], recomputed: Any, place: _Place, keys: tuple[str, ...]) -> None:
         """Compare two arrays of objects by what tells these apart, so that one left out is one difference."""
-        places = _by_identity(claimed, identity)
+        places = _by_identity(claimed, keys)
         taken: list[int] = []
         self.findings.checks += 1
         for one in recomputed:
-            name = _name((members(one) or {})[identity])
+            name = _identity(members(one) or {}, keys)
             index = places.get(name)
             if index is None:
-                self.findings.add(f"{place.path}[{identity}={cut(name)}]", Absent.ABSENT, one)
+                self.findings.add(f"{place.path}[{cut(name)}]", Absent.ABSENT, one)
                 continue
             taken.append(index)
-            self.compare(claimed[index], one, _Place(f"{place.path}[{index}]", place.exact))
-        names = {index: f"{identity}={cut(name)}" for name, index in places.items()}
+            self.compare(claimed[index], one, _Place(f"{place.path}[{index}]", place.exact, row=True))
+        names = {index: cut(name) for name, index in places.items()}
         for index in sorted(set(range(len(claimed))) - set(taken)):
             self.findings.add(f"{place.path}[{names.get(index, index)}]", claimed[index], Absent.ABSENT)
         if taken != sorted(taken):
-            self.findings.add_words(place.path, f"{identity} in another order", f"{identity} in order")
+            words = " and ".join(keys)
+            self.findings.add_words(place.path, f"{words} in another order", f"{words} in order")
 
 
-def _by_identity(claimed: list[Any], identity: str) -> dict[str, int]:
+def _by_identity(claimed: list[Any], keys: tuple[str, ...]) -> dict[str, int]:
     """Return where the object of each identity stands first."""
     found: dict[str, int] = {}
     for index, one in enumerate(claimed):
-        if isinstance(one, dict) and identity in one:
-            found.setdefault(_name(one[identity]), index)
+        if isinstance(one, dict) and keys[0] in one:
+            found.setdefault(_identity(one, keys), index)
     return found
 
 
+def _identity(one: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """Return a text that two objects have in common when they are about the same."""
+    return ", ".join(f"{key}={_name(one[key])}" for key in keys if key in one)
+
+
 def _name(value: object) -> str:
-    """Return a text that two identities have in common when they are the same."""
+    """Return a text that two values have in common when they are the same."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     plain = float(value) if number else document(value)  # type: ignore[arg-type]
     return json.dumps(plain, ensure_ascii=False, sort_keys=True, default=repr)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,7 +18,10 @@ TOLERANCE = "1e-12"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the report is to be recomputed with, None or nothing where it is not stated; see ``evalkit.verify``."""
+    """What the report is to be recomputed with, None or nothing where it is not stated; see ``evalkit.verify``.
+
+    ``files`` are those beside an observation document, by the names of their options; ``runs`` those of TREC systems.
+    """
 
     min_coverage: str | float | Decimal | Fraction | None = None
     bins: int | None = None
@@ -29,12 +32,18 @@ class Options:
     synthetic: bool = False
     run: Mapping[str, Any] | None = None
     max_gold: int | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, str] | None = None
+    source: str | None = None
+    max_grade: int | None = None
+    drop_queries_without_relevant: bool = False
 
     @property
     def stated(self) -> frozenset[str]:
         """The names of those that are stated."""
-        values = ((one.name, getattr(self, one.name)) for one in fields(self))
-        return frozenset(name for name, value in values if value is not None and value is not False and value != ())
+        values = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name != "files")
+        names = (name for name, value in values if value is not None and value is not False and value != ())
+        return frozenset((*names, *self.files))
 
 
 def check_options(
@@ -66,9 +75,13 @@ def _missing(names: frozenset[str], schema: str) -> Iterator[Violation]:
 
 def _foreign(names: frozenset[str], schema: str, allowed: frozenset[str]) -> Iterator[Violation]:
     for name in sorted(names):
-        known = ", ".join(map(_spelled, sorted(allowed)))
+        known = ", ".join(sorted(map(_spelled, allowed)))
         yield Violation("verify-option", f"is no option of a report of {schema}; it has {known}", field=_spelled(name))
 
 
+_SPELLED = {"run": "run-record", "runs": "run"}
+
+
 def _spelled(name: str) -> str:
-    return "run-record" if name == "run" else name.replace("_", "-")
+    """Return a parameter's name as the command line has it."""
+    return _SPELLED.get(name, name.replace("_", "-"))

@@ -4,35 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from evalkit.contracts.contract import BRISTOL, distinct
 from evalkit.exact import tolerance, unit_fraction
+from evalkit.verification.differ import Rules
+from evalkit.verification.evidence import Named, Plan, from_document, from_records, one_document
 from evalkit.verification.jev_bridge import as_jev_bridge
 from evalkit.verification.options import Options
-
-if TYPE_CHECKING:
-    from evalkit.reading.read import Progress
-    from evalkit.sources.partition import Inputs
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The inputs, open, that a report is recomputed from.
-
-    Attributes:
-        predictions: The predictions.
-        gold: The gold; no source at all where the schema has none.
-        progress: Told how far reading has come, or None.
-    """
-
-    predictions: Inputs
-    gold: Inputs
-    progress: Progress | None = None
-
-
-Recompute = Callable[[Evidence], Any]
-"""What makes the report from the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +20,30 @@ class Schema:
     """One schema of reports.
 
     Attributes:
-        plan: Turns the options into what makes the report from the evidence; refuses options that are not usable.
+        plan: Turns what is named, and the options, into a plan; refuses what is not usable.
         allowed: The options that apply; ``gold`` is one.
         needed: Those of them without which it cannot be recomputed.
         given: Its keys under which nothing is measured; see ``differ.Rules``.
         identities: What tells the objects in its arrays apart; likewise.
+        paths: Its keys that hold a path: whoever verifies may keep the file in another folder.
         bridge: For the schema of another program, which may accept inputs that are refused here: puts the report as
             that program does.
     """
 
-    plan: Callable[[Options], Recompute]
+    plan: Callable[[Named, Options], Plan]
     allowed: frozenset[str]
     needed: frozenset[str]
     given: frozenset[str]
-    identities: Mapping[str, str] = field(default_factory=dict)
+    identities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
     bridge: Callable[[Any], Any] | None = None
 
+    def rules(self, most_off: Fraction) -> Rules:
+        """Return how its reports are compared where measured numbers may be off by so much."""
+        return Rules(most_off, self.given, self.identities, self.paths)
 
-def _selective(options: Options) -> Recompute:
+
+def _selective(named: Named, options: Options) -> Plan:
     from evalkit.families.selective.compare import Question, compare_inputs
 
     question = Question(
@@ -68,10 +54,10 @@ def _selective(options: Options) -> Recompute:
         options.synthetic,
         options.run,
     )
-    return lambda evidence: compare_inputs(evidence.predictions, question, progress=evidence.progress)
+    return from_records(named, lambda dump, _, progress: compare_inputs(dump, question, progress=progress))
 
 
-def _evaluation(options: Options) -> Recompute:
+def _evaluation(named: Named, options: Options) -> Plan:
     from evalkit.families.probability import defaults
     from evalkit.families.probability.evaluate import Question, evaluate_inputs
 
@@ -83,8 +69,25 @@ def _evaluation(options: Options) -> Recompute:
         options.run,
         defaults.MAX_GOLD if options.max_gold is None else options.max_gold,
     )
-    return lambda evidence: evaluate_inputs(evidence.predictions, evidence.gold, question, progress=evidence.progress)
+    return from_records(named, lambda rows, gold, progress: evaluate_inputs(rows, gold, question, progress=progress))
 
+
+def _measurement(named: Named, options: Options) -> Plan:
+    from evalkit.families.observations.measure import OPTIONS, Question, judged_of
+    from evalkit.families.ranking.metrics import MAX_GRADE
+
+    files = {name: options.files[option] for option, name in OPTIONS.items() if option in options.files}
+    highest = MAX_GRADE if options.max_grade is None else options.max_grade
+    drop = options.drop_queries_without_relevant
+    judged = judged_of(options.files.get(QRELS), options.runs or {}, options.source, highest, drop)
+    return from_document(Question(one_document(named), files, judged))
+
+
+QRELS = "qrels"
+LISTS = frozenset({"ocr", "commands", "retrieval", "proposals", "claims", "merges", "queue"})
+"""The lists of an observation document that may come as files, by their options."""
+
+_RANKED = frozenset({QRELS, "runs", "source", "max_grade", "drop_queries_without_relevant"})
 
 SCHEMAS: Mapping[str, Schema] = {
     "evalkit-selective-v1": Schema(
@@ -92,25 +95,31 @@ SCHEMAS: Mapping[str, Schema] = {
         allowed=frozenset({"min_coverage", "contract", "by", "policy", "synthetic", "run"}),
         needed=frozenset({"min_coverage"}),
         given=frozenset({"run", "minCoverage", "limits", "policy", "limit", "lower", "upper"}),
-        identities={"candidates": "model", "strata": "by", "bins": "lower"},
+        identities={"candidates": ("model",), "strata": ("by",), "bins": ("lower",)},
+        paths=frozenset({"name"}),
     ),
     "evalkit-evaluation-v1": Schema(
         plan=_evaluation,
         allowed=frozenset({"gold", "bins", "sum_tolerance", "max_gold", "synthetic", "run"}),
         needed=frozenset({"gold"}),
         given=frozenset({"run", "lower", "upper"}),
-        identities={"reliability": "lower"},
+        identities={"reliability": ("lower",)},
+        paths=frozenset({"name"}),
+    ),
+    "evalkit-measurement-v1": Schema(
+        plan=_measurement,
+        allowed=LISTS | _RANKED,
+        needed=frozenset(),
+        given=frozenset({"run", "threshold"}),
+        identities={"metrics": ("name", "system"), "strata": ("stratum",)},
     ),
     "jev-bridge-evaluation-v1": Schema(
         plan=_evaluation,
         allowed=frozenset({"gold", "bins", "sum_tolerance", "max_gold"}),
         needed=frozenset({"gold"}),
         given=frozenset({"lower", "upper"}),
-        identities={"reliability": "lower"},
+        identities={"reliability": ("lower",)},
         bridge=as_jev_bridge,
     ),
 }
 """The schemas by name."""
-
-PATHS = frozenset({"name"})
-"""The key, of the entries of ``evidence``, that holds a path: whoever verifies may keep the file in another folder."""

@@ -13,21 +13,22 @@ from typing import TYPE_CHECKING, Any
 from evalkit.contracts.contract import Contract, distinct
 from evalkit.contracts.policy import Policy
 from evalkit.errors import Refusal, Violation
-from evalkit.exact import rounded, tolerance
+from evalkit.exact import rounded
 from evalkit.report import canonical, document
 from evalkit.results.files import write_file
 from evalkit.results.report_file import Stored
-from evalkit.sources.partition import Inputs
-from evalkit.sources.source import STANDARD_INPUT, Source, label, listed, resolve, resolve_sides
-from evalkit.verification.claim import Claim, read_claim
-from evalkit.verification.differ import Rules, differ
+from evalkit.sources.source import Input, label, listed
+from evalkit.verification.claim import Claim
+from evalkit.verification.differ import differ
+from evalkit.verification.evidence import Document, Named, Opened
 from evalkit.verification.findings import Difference
-from evalkit.verification.options import TOLERANCE, Options, check_options
-from evalkit.verification.schemas import PATHS, SCHEMAS, Evidence, Recompute, Schema
+from evalkit.verification.options import TOLERANCE, Options
+from evalkit.verification.task import Task, prepare
 
 if TYPE_CHECKING:
-    from evalkit.sources.source import Input
+    from evalkit.reading.read import Progress
 
+File = str | os.PathLike[str]
 SCHEMA = "evalkit-verification-v1"
 
 
@@ -72,8 +73,8 @@ class Verification:
 
 
 def verify(
-    report: str | os.PathLike[str] | object,
-    predictions: Input | Iterable[Input],
+    report: File | object,
+    predictions: Input | Iterable[Input] | Document,
     gold: Input | Iterable[Input] | None = None,
     *,
     tol: str | float | Decimal | Fraction = TOLERANCE,
@@ -86,6 +87,18 @@ def verify(
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
     max_gold: int | None = None,
+    ocr: File | None = None,
+    commands: File | None = None,
+    retrieval: File | None = None,
+    proposals: File | None = None,
+    claims: File | None = None,
+    merges: File | None = None,
+    queue: File | None = None,
+    qrels: File | None = None,
+    runs: Mapping[str, File] | None = None,
+    source: str | None = None,
+    max_grade: int | None = None,
+    drop_queries_without_relevant: bool = False,
 ) -> Verification:
     r"""Recompute a report from its inputs and compare field by field.
 
@@ -94,7 +107,8 @@ def verify(
 
     Args:
         report: A file, ``-`` for standard input, or the report itself.
-        predictions: The predictions, named as for the function that made the report.
+        predictions: The predictions, named as for the function that made the report; for a report of ``measure`` the
+            observation document, a path or plain data.
         gold: The gold, for a report that was made with one.
         tol: How far a measured number may be off, a decimal of at least 0. Whole numbers, and what the caller states,
             such as limits, must be equal.
@@ -107,6 +121,18 @@ def verify(
         synthetic: Whether the records are invented.
         run: The record of the run that the report must hold.
         max_gold: As for ``evaluate``; None is its default.
+        ocr: As for ``measure``, and so all that follow; None is its default.
+        commands: As for ``measure``.
+        retrieval: As for ``measure``.
+        proposals: As for ``measure``.
+        claims: As for ``measure``.
+        merges: As for ``measure``.
+        queue: As for ``measure``.
+        qrels: As for ``measure``.
+        runs: As for ``measure``.
+        source: As for ``measure``.
+        max_grade: As for ``measure``.
+        drop_queries_without_relevant: As for ``measure``.
 
     Returns:
         The number of checks, and every difference with its path.
@@ -128,62 +154,53 @@ def verify(
     >>> verify(claim, dump, min_coverage="0.5").differences
     (Difference(path='report.candidates[0].ece', claimed='0.01', recomputed='0.03'),)
     """
-    options = Options(min_coverage, bins, contract, distinct(by), policy, sum_tolerance, synthetic, run, max_gold)
-    golds = [] if gold is None else listed(gold)
-    task = prepare(report, listed(predictions), golds, options, tol)
-    with Inputs(task.predictions) as left, Inputs(task.gold) as right:
-        return carry_out(task, Evidence(left, right))
+    lists = {"ocr": ocr, "commands": commands, "retrieval": retrieval, "proposals": proposals, "claims": claims}
+    lists |= {"merges": merges, "queue": queue, "qrels": qrels}
+    options = Options(
+        min_coverage=min_coverage,
+        bins=bins,
+        contract=contract,
+        by=distinct(by),
+        policy=policy,
+        sum_tolerance=sum_tolerance,
+        synthetic=synthetic,
+        run=run,
+        max_gold=max_gold,
+        files={name: os.fspath(path) for name, path in lists.items() if path is not None},
+        runs={system: os.fspath(path) for system, path in runs.items()} if runs else None,
+        source=source,
+        max_grade=max_grade,
+        drop_queries_without_relevant=drop_queries_without_relevant,
+    )
+    task = prepare(report, _named(predictions, gold), options, tol)
+    with task.plan.open() as opened:
+        return carry_out(task, opened)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A verification that can begin: the claim is read, the options are usable and fit it, the inputs are there."""
-
-    claim: Claim
-    schema: Schema
-    recompute: Recompute
-    tolerance: Fraction
-    predictions: tuple[Source, ...]
-    gold: tuple[Source, ...]
+def _named(inputs: Input | Iterable[Input] | Document, gold: Input | Iterable[Input] | None) -> Named:
+    """Return what a caller of Python names: each side one input or several; a mapping is one document."""
+    several = (inputs,) if isinstance(inputs, Mapping) else tuple(listed(inputs))
+    return Named(several, () if gold is None else tuple(listed(gold)))
 
 
-def prepare(
-    report: str | os.PathLike[str] | object,
-    predictions: Sequence[Input],
-    gold: Sequence[Input],
-    options: Options,
-    tol: str | float | Decimal | Fraction = TOLERANCE,
-) -> Task:
-    """Find out all that is wrong before an input is read. See ``evalkit.verify``."""
-    most_off = tolerance(tol, "tolerance")
-    if _is_standard_input(report) and any(map(_is_standard_input, (*predictions, *gold))):
-        message = "is named as the report and as an input, and can be read only once; name a file"
-        raise Refusal.of(Violation("standard-input-twice", message, STANDARD_INPUT))
-    claim = read_claim(report, SCHEMAS)
-    schema = SCHEMAS[claim.schema]
-    check_options(options, gold=bool(gold), schema=claim.schema, allowed=schema.allowed, needed=schema.needed)
-    recompute = schema.plan(options)
-    given, answers = resolve_sides(predictions, gold) if gold else (resolve(predictions), [])
-    return Task(claim, schema, recompute, most_off, tuple(given), tuple(answers))
+def carry_out(task: Task, opened: Opened, progress: Progress | None = None) -> Verification:
+    """Recompute and compare.
 
-
-def _is_standard_input(named: object) -> bool:
-    return isinstance(named, str) and named == STANDARD_INPUT
-
-
-def carry_out(task: Task, evidence: Evidence) -> Verification:
-    """Recompute and compare."""
+    Args:
+        task: The verification.
+        opened: Its evidence.
+        progress: Told how far reading has come.
+    """
     try:
-        recomputed = task.recompute(evidence)
+        recomputed = opened.recompute(progress)
     except Refusal as refusal:
         if task.schema.bridge is not None:
             raise _not_verifiable(task.claim, refusal) from None
         raise
-    warnings = tuple(recomputed.warnings)
+    warnings = tuple(getattr(recomputed, "warnings", ()))
     if task.schema.bridge is not None:
         recomputed = task.schema.bridge(recomputed)
-    rules = Rules(task.tolerance, task.schema.given, task.schema.identities, PATHS)
-    found = differ(task.claim.plain, recomputed, rules)
+    found = differ(task.claim.plain, recomputed, task.schema.rules(task.tolerance))
     return Verification(
         schema=SCHEMA,
         verified=not found.count,

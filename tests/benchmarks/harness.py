@@ -21,7 +21,8 @@ ROOT = HERE.parent.parent
 PEERS = HERE / "peers"
 TOLERANCE = 1e-9
 PACKAGES = ("evalkit", "polars", "duckdb", "pandas", "scikit-learn")
-LIBRARIES = "polars, duckdb, pandas, sklearn.metrics"
+PEER_PACKAGES = ("rapidfuzz", "jiwer", "pytrec-eval-terrier", "ranx")
+LIBRARIES = ("polars", "duckdb", "pandas", "sklearn.metrics")
 
 Scores = dict[str, dict[str, float | None]]
 
@@ -122,14 +123,15 @@ def measure(command: Sequence[str], accepted: tuple[int, ...] = (0,)) -> Sample:
     return Sample(wall, usage.ru_utime + usage.ru_stime, kibibytes / 1024, output)
 
 
-def prepare(dumps: Iterable[Path]) -> None:
+def prepare(dumps: Iterable[Path], libraries: Sequence[str] = LIBRARIES) -> None:
     """Compile evalkit and the peers, then bring the libraries and the dumps into the page cache."""
     spec = importlib.util.find_spec("evalkit")
     installed = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
     for folder in {ROOT / "evalkit", *installed, HERE}:
         if folder.is_dir():
             compileall.compile_dir(folder, quiet=1)
-    measure([sys.executable, "-c", f"import {LIBRARIES}"])
+    for library in libraries:
+        measure([sys.executable, "-c", f"import {library}"])
     for path in dumps:
         warm(path)
 
@@ -139,6 +141,17 @@ def warm(path: Path) -> None:
     with path.open("rb") as stream:
         while stream.read(1 << 20):
             pass
+
+
+def generated(path: Path, lines: Iterable[str]) -> Path:
+    """Give a file of lines, made if missing."""
+    if not path.exists():
+        print(f"generating {path.name}", file=sys.stderr)
+        part = path.with_suffix(".part")
+        with part.open("w", encoding="utf-8") as out:
+            out.writelines(lines)
+        part.rename(path)
+    return path
 
 
 def cache_folder() -> Path:
@@ -238,5 +251,6 @@ def describe() -> str:
             return "not installed"
 
     load = os.getloadavg()[0]
-    parts = [f"Python {sys.version.split()[0]}", *(f"{package} {found(package)}" for package in PACKAGES)]
+    packages = (*PACKAGES, *PEER_PACKAGES)
+    parts = [f"Python {sys.version.split()[0]}", *(f"{package} {found(package)}" for package in packages)]
     return f"{', '.join(parts)}; {os.cpu_count()} cores, load {load:.1f}"

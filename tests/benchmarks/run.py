@@ -2,6 +2,7 @@
 
     python tests/benchmarks/run.py [--records 2000000] [--runs 5] [--skip-pandas] [--memory]
         [--parquet 10000000] [--only-parquet] [--vectors 2000000] [--only-vectors]
+        [--lines 20000] [--pages 500] [--only-text] [--queries 50000] [--only-ranking]
 
 Whole processes are measured, from start to exit, with the dump in the page cache. The commands take turns (A B C,
 A B C, ...) and a ratio is the median of the ratios inside the rounds, because the speed of a shared machine drifts. The
@@ -19,6 +20,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import dump
+import ranking
+import text
 import vectors
 from harness import (
     PEERS,
@@ -189,9 +192,9 @@ def memory(folder: Path) -> None:
     print("\n" + table(head, rows))
 
 
-def main() -> int:
-    """Run the benchmark."""
-    parser = argparse.ArgumentParser(description="benchmark evalkit compare against scripts")
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="benchmark evalkit against scripts and other tools")
     parser.add_argument("--records", type=positive, default=2_000_000, help="records of the dump")
     parser.add_argument("--runs", type=positive, default=5, help="rounds in which every command takes its turn")
     parser.add_argument("--skip-pandas", action="store_true", help="leave the slow pandas script out")
@@ -199,18 +202,40 @@ def main() -> int:
     parser.add_argument("--only-parquet", action="store_true", help="measure nothing else")
     parser.add_argument("--vectors", type=positive, default=2_000_000, help="rows of the probability vectors")
     parser.add_argument("--only-vectors", action="store_true", help="measure nothing else")
-    parser.add_argument("--memory", action="store_true", help="compare the peak memory at 8 and at 1 million records")
-    arguments = parser.parse_args()
-    folder = cache_folder()
+    parser.add_argument("--lines", type=positive, default=20_000, help="recorded lines of text")
+    parser.add_argument("--pages", type=positive, default=500, help="recorded pages of text, beside the lines")
+    parser.add_argument("--only-text", action="store_true", help="measure nothing else")
+    parser.add_argument("--queries", type=positive, default=50_000, help="queries, each with three rankings")
+    parser.add_argument("--only-ranking", action="store_true", help="measure nothing else")
+    parser.add_argument("--memory", action="store_true", help="compare the peak memory of small and of large inputs")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Run the benchmark."""
+    asked = arguments()
+    folder, rounds = cache_folder(), asked.runs
     print(describe())
-    if arguments.only_vectors:
-        return 0 if vectors.vectors(folder, arguments.vectors, arguments.runs) else 1
-    agreed = parquet(folder, arguments.parquet, arguments.runs)
-    if not arguments.only_parquet:
-        agreed &= speed(folder, arguments.records, arguments.runs, pandas=not arguments.skip_pandas)
-        agreed &= vectors.vectors(folder, arguments.vectors, arguments.runs)
-    if arguments.memory:
+    only = {name for name in ("parquet", "vectors", "text", "ranking") if getattr(asked, f"only_{name}")}
+
+    def wanted(name: str) -> bool:
+        return not only or name in only
+
+    agreed = True
+    if wanted("parquet"):
+        agreed &= parquet(folder, asked.parquet, rounds)
+    if wanted("dump"):
+        agreed &= speed(folder, asked.records, rounds, pandas=not asked.skip_pandas)
+    if wanted("vectors"):
+        agreed &= vectors.vectors(folder, asked.vectors, rounds)
+    if wanted("text"):
+        agreed &= text.error_rates(folder, asked.lines, asked.pages, rounds)
+    if wanted("ranking"):
+        agreed &= ranking.ranking(folder, asked.queries, rounds)
+    if asked.memory and wanted("dump"):
         memory(folder)
+    if asked.memory and wanted("text"):
+        text.memory(folder)
     return 0 if agreed else 1
 
 

@@ -1,28 +1,33 @@
-"""The benchmark of text: from file to character and word error rates, beside jiwer.
+"""The benchmark of recorded text: from file to character and word error rates, beside jiwer and bare rapidfuzz.
 
-    python tests/benchmarks/text.py [--lines 20000] [--pages 500] [--runs 3]
-
-Short lines and long pages, with six characters of a hundred replaced, dropped or doubled. Texts hold single blanks
-alone, so that jiwer, which strips them and splits at blanks, counts what evalkit counts.
+Short lines and long pages stand in one file, with six characters of a hundred replaced, dropped or doubled. Texts hold
+single blanks alone, so that jiwer, which strips them and splits at blanks, counts what evalkit counts.
 """
 
-import argparse
 import json
+import os
 import random
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness import Target, cache_folder, describe, positive, prepare, run_rounds
-from ranking import HEADER, SOURCES, measured, peers, shown
+from harness import Target, generated, prepare, run_rounds
+from memory import memory_table
+from observed import HEADER, Peer, installed, measured, shown
 
 METRICS = ("OCR CER", "OCR WER")
 LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 NOISE = 0.06
+LINE, PAGE = 60, 3_000
+MEMORY_LINES = (100_000, 1_000_000)
+GROWTH_TARGET = Target(1.6)
 
-PEER_TARGETS = {"jiwer_script": Target(1)}
-MODULES = {"jiwer_script": "jiwer"}
+CORES = os.cpu_count() or 1
+PEERS = (
+    Peer("jiwer_script", "jiwer", Target(0.5)),
+    Peer("rapidfuzz_script", "rapidfuzz", Target(1.5 / CORES)),
+)
+"""rapidfuzz runs on one thread: as many processes as there are cores would need its time divided by their number."""
 
 
 def text(numbers: random.Random, length: int) -> str:
@@ -46,50 +51,49 @@ def misread(numbers: random.Random, reference: str) -> str:
     return " ".join(filter(None, "".join(map(read, reference)).split(" ")))
 
 
-def cases(number: int, length: int) -> Iterator[dict[str, str]]:
-    """Invent cases, the same ones every time."""
+def cases(lines: int, pages: int) -> Iterator[dict[str, str]]:
+    """Invent lines and pages, the same ones every time."""
     numbers = random.Random(7)
-    for case in range(number):
-        reference = text(numbers, length)
+    for case in range(lines + pages):
+        reference = text(numbers, LINE if case < lines else PAGE)
         yield {"case_id": f"c{case}", "source_id": "s", "reference": reference, "output": misread(numbers, reference)}
 
 
-def file(folder: Path, number: int, length: int) -> Path:
-    """Give cases as JSON Lines, made if missing."""
-    path = folder / f"text-{number}-{length}.jsonl"
-    if not path.exists():
-        print(f"generating {path.name}", file=sys.stderr)
-        lines = "".join(json.dumps(case) + "\n" for case in cases(number, length))
-        path.write_text(lines, encoding="utf-8")
-    return path
+def repeated(lines: int) -> Iterator[dict[str, str]]:
+    """Repeat a few thousand lines under new ids."""
+    some = list(cases(min(lines, 20_000), 0))
+    for case in range(lines):
+        yield some[case % len(some)] | {"case_id": f"c{case}"}
 
 
-def error_rates(folder: Path, number: int, length: int, rounds: int) -> bool:
-    """Time evalkit and jiwer; tell whether all numbers agree."""
-    path = file(folder, number, length)
-    prepare([path])
+def as_lines(found: Iterable[dict[str, str]]) -> Iterator[str]:
+    """Write cases as JSON Lines."""
+    return (json.dumps(case) + "\n" for case in found)
+
+
+def error_rates(folder: Path, lines: int, pages: int, rounds: int) -> bool:
+    """Time evalkit and its peers; tell whether all numbers agree."""
+    path = generated(folder / f"text-{lines}-{pages}.jsonl", as_lines(cases(lines, pages)))
+    peers = installed(PEERS)
+    prepare([path], [peer.module for peer in peers])
     with tempfile.TemporaryDirectory() as scratch:
         header = Path(scratch) / "header.json"
-        header.write_text(json.dumps(HEADER | SOURCES), encoding="utf-8")
-        evalkit = measured("evalkit", [header, "--ocr", path], Path(scratch) / "report.json", METRICS)
-        others = peers(MODULES, [str(path)])
-        run_rounds([evalkit, *others], rounds)
-    return shown(f"{number:,} texts of {length:,}", [evalkit], others, PEER_TARGETS)
+        header.write_text(json.dumps(HEADER), encoding="utf-8")
+        evalkit = measured("evalkit measure", [header, "--ocr", path], Path(scratch) / "report.json", METRICS)
+        others = [(peer, peer.entry([str(path)])) for peer in peers]
+        run_rounds([evalkit, *(entry for _, entry in others)], rounds)
+    return shown(f"{lines:,} lines of {LINE}, {pages:,} pages of {PAGE:,}", [evalkit], others)
 
 
-def main() -> int:
-    """Run the benchmark."""
-    parser = argparse.ArgumentParser(description="benchmark error rates against jiwer")
-    parser.add_argument("--lines", type=positive, default=20_000, help="lines of 60 characters")
-    parser.add_argument("--pages", type=positive, default=500, help="pages of 3,000 characters")
-    parser.add_argument("--runs", type=positive, default=3, help="rounds in which every command takes its turn")
-    arguments = parser.parse_args()
-    folder = cache_folder()
-    print(describe())
-    agreed = error_rates(folder, arguments.lines, 60, arguments.runs)
-    agreed &= error_rates(folder, arguments.pages, 3000, arguments.runs)
-    return 0 if agreed else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def memory(folder: Path) -> None:
+    """Measure how the peak memory of all processes grows with the number of lines."""
+    paths = [generated(folder / f"lines-{lines}.jsonl", as_lines(repeated(lines))) for lines in MEMORY_LINES]
+    prepare(paths, [])
+    with tempfile.TemporaryDirectory() as scratch:
+        header, report = Path(scratch) / "header.json", Path(scratch) / "report.json"
+        header.write_text(json.dumps(HEADER), encoding="utf-8")
+        entries = [
+            measured(f"evalkit measure, {lines:,} lines", [header, "--ocr", path], report, METRICS)
+            for lines, path in zip(MEMORY_LINES, paths, strict=True)
+        ]
+        memory_table(entries, GROWTH_TARGET)

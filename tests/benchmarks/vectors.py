@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness import PEERS, Entry, Scores, Target, agreement, prepare, ratio, row, run_rounds, table
+from harness import PEERS, Entry, Scores, Target, agreement, generated, prepare, ratio, row, run_rounds, table
 
 FIELDS = ("accuracy", "balanced_accuracy", "nll", "brier_multiclass", "ece")
 OPTIONS = ["anger", "disgust", "fear", "joy", "neutral", "sadness", "surprise"]
@@ -61,17 +61,8 @@ def gold(rows: int) -> Iterator[str]:
 
 def pair(folder: Path, rows: int) -> tuple[Path, Path]:
     """Give predictions and gold of so many rows, generated if missing."""
-    found = []
-    for name, lines in (("vectors", predictions), ("gold", gold)):
-        path = folder / f"{name}-{rows}.jsonl"
-        if not path.exists():
-            print(f"generating {path.name}", file=sys.stderr)
-            part = path.with_suffix(".part")
-            with part.open("w", encoding="utf-8") as out:
-                out.writelines(lines(rows))
-            part.rename(path)
-        found.append(path)
-    return found[0], found[1]
+    given, right = folder / f"vectors-{rows}.jsonl", folder / f"gold-{rows}.jsonl"
+    return generated(given, predictions(rows)), generated(right, gold(rows))
 
 
 def as_parquet(path: Path) -> Path:

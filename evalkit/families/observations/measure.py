@@ -167,8 +167,54 @@ def answer(
 def _document(question: Question, source: Source | None) -> tuple[Document, str]:
     """Read the document, and tell what it is called."""
     label = DOCUMENT if source is None else source.label
-    raw = json.dumps(question.document).encode("utf-8") if source is None else whole(source)
     try:
+        raw = _written(question.document) if source is None else whole(source)
         return parse_document(raw), label
     except Refusal as refusal:
         raise Refusal.of(*(replace(one, file=label) for one in refusal.violations)) from None
+
+
+def _written(document: object) -> bytes:
+    """Write plain data as JSON, so that it is judged as a file is.
+
+    Raises:
+        Refusal: It holds what JSON does not have.
+    """
+    try:
+        written = json.dumps(document, default=_member).encode("utf-8")
+    except TypeError:  # of a key: a member of another type is told by itself
+        raise _none_of_json("every key must be a text") from None
+    except (ValueError, RecursionError):
+        raise _none_of_json("nothing may be nested so deep, or hold itself") from None
+    if _has_other_keys(document):
+        raise _none_of_json("every key must be a text")
+    return written
+
+
+def _member(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise _none_of_json("must be made of mappings, lists, texts, numbers, truth values and None", type(value).__name__)
+
+
+def _none_of_json(message: str, found: str | None = None) -> Refusal:
+    return Refusal.of(Violation("json", message, value=found))
+
+
+def _has_other_keys(value: object) -> bool:
+    """Tell whether plain data has a key that is no text, at any level: JSON would make it one."""
+    inside = [value]
+    while inside:
+        one = inside.pop()
+        if type(one) in _SCALARS:
+            continue
+        if isinstance(one, Mapping):
+            if not all(isinstance(key, str) for key in one):
+                return True
+            inside.extend(one.values())
+        elif isinstance(one, list | tuple):
+            inside.extend(one)
+    return False
+
+
+_SCALARS = frozenset({str, bool, int, float, type(None)})

@@ -16,6 +16,7 @@ from evalkit.families.observations import commands, review, text
 from evalkit.families.observations.part import Tally, added
 from evalkit.families.ranking import metrics as ranking
 from evalkit.families.ranking.rules import SYSTEMS
+from evalkit.families.ranking.tally import Key
 from evalkit.families.ranking.tally import Tally as Rankings
 from evalkit.gates import Gate, judge
 from evalkit.metric import Measurement, Metric, Place, measure
@@ -78,11 +79,22 @@ class Tallies:
     families: Mapping[str, Tally]
     rankings: Rankings
 
-    @property
-    def strata(self) -> list[str]:
-        """The strata of all families, by name."""
-        found = [labels(tally) for tally in (*self.families.values(), self.rankings.strata)]
-        return sorted({label for some in found for label in some.values() if label is not None})
+    def by_stratum(self) -> dict[str, Tallies]:
+        """Cut the sums apart: those of each stratum, by its name."""
+        families: dict[str, dict[str, Tally]] = {}
+        for family, tally in self.families.items():
+            names = labels(tally)
+            for one, counts in tally.items():
+                if (name := names[one]) is not None:
+                    own = families.setdefault(name, {})
+                    own[family] = added(own.get(family, {}), {name: counts})
+        names = labels(self.rankings.strata)
+        ranked: dict[str, list[tuple[Key, int]]] = {}
+        for key, count in self.rankings.counts.items():
+            if (name := names[key.stratum]) is not None:
+                ranked.setdefault(name, []).append((key._replace(stratum=name), count))
+        every = sorted({*families, *ranked})
+        return {name: Tallies(families.get(name, {}), Rankings.of_counts(ranked.get(name, ()))) for name in every}
 
 
 def labels(strata: Any) -> dict[str | None, str | None]:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.families.observations.canonical import canonical_case
 from evalkit.families.observations.cases import FAMILIES, STRATUM, Case, Counts, Family, faults, name_of
-from evalkit.families.observations.quick import SHAPES, Found, Quick
-from evalkit.families.observations.structure import Flawed
-from evalkit.records.strict_json import decode, parse_sound, parse_text
+from evalkit.families.observations.quick import SHAPES, Found, Quick, is_plain
+from evalkit.families.observations.structure import Flawed, parse_case
+from evalkit.records.strict_json import decode, parse_sound
 
 Tally = Mapping[str | None, Counts]
 """Sums by stratum; None: cases that are in none."""
@@ -97,9 +97,9 @@ def _cases(
         yield from (_line(raw, family, sources) for raw in given.removesuffix(b"\n").split(b"\n"))
         return
     shapes: list[Quick] = []
+    plain = is_plain(given)
     for line in lines:
-        found = next((case for shape in shapes if (case := shape.read(line)) is not None), None)
-        if found is not None:
+        if (found := _straight(line, shapes, plain=plain)) is not None:
             yield found
             continue
         exact = _line(line.encode("utf-8"), family, sources)
@@ -109,6 +109,13 @@ def _cases(
         yield exact
 
 
+def _straight(line: str, shapes: Sequence[Quick], *, plain: bool) -> Found | None:
+    for shape in shapes:
+        if (found := shape.read(line, plain=plain)) is not None:
+            return found
+    return None
+
+
 def _line(raw: bytes, family: Family, sources: Collection[str] | None) -> Read:
     raw = raw.removesuffix(b"\r")
     if not raw.strip(b" \t\r"):
@@ -116,7 +123,7 @@ def _line(raw: bytes, family: Family, sources: Collection[str] | None) -> Read:
     try:
         text = decode(raw)
         case = parse_sound(text)
-        return _read(*parse_text(text), family, sources) if case is None else _read(case, (), family, sources)
+        return _read(*parse_case(text), family, sources) if case is None else _read(case, (), family, sources)
     except Refusal as refusal:
         return refusal.violations
 

@@ -8,9 +8,10 @@ same values. So what goes there may be only odd: a surrogate pair as two escapes
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from json.encoder import encode_basestring
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from evalkit.families.observations.cases import SOURCE, STRATUM, Family
@@ -22,6 +23,9 @@ _CODE = r"u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4}"
 _STRING = rf'"({_PLAIN}(?:\\(?:["\\/bfnrt]|{_CODE}){_PLAIN})*+)"'
 _SPACE = r"[ \t]*+"
 
+_CONTROLS = bytes(sign for sign in range(0x20) if sign != 0x0A)
+"""What ends a line is no part of it; no other of these may stand in a text as it is."""
+
 SHAPES = 4
 """Orders of keys that are learned in one part."""
 
@@ -31,6 +35,15 @@ class Found(NamedTuple):
 
     case: dict[str, Any]
     canonical: str
+
+
+def is_plain(raw: bytes) -> bool:
+    r"""Tell whether lines hold no control character but their ends.
+
+    >>> is_plain(b"a\nb\n"), is_plain(b"a\tb\n")
+    (True, False)
+    """
+    return len(raw.translate(None, _CONTROLS)) == len(raw)
 
 
 class Quick:
@@ -51,8 +64,9 @@ class Quick:
         self._stratum = names.index(STRATUM) if STRATUM in names else self._id
         self._sources = sources
         written = [name for name in family.written if name in names]
-        self._order = [names.index(name) for name in written]
+        self._in_order = itemgetter(*(names.index(name) for name in written))
         self._template = "{" + ",".join(f'"{name}":"%s"' for name in written) + "}"
+        self._between: list[str] = []
 
     @classmethod
     def learn(cls, line: str, family: Family, sources: Collection[str] | None) -> Quick | None:
@@ -64,20 +78,43 @@ class Quick:
             return None
         return cls(tuple(first), family, sources)
 
-    def read(self, line: str) -> Found | None:
-        """Read a line; None where the exact reader has to."""
-        found = self._match(line)
-        if found is None or len(line) > MAX_LINE // 4:
+    def read(self, line: str, *, plain: bool = False) -> Found | None:
+        """Read a line; None where the exact reader has to.
+
+        Args:
+            line: The line.
+            plain: Whether it surely holds no control character.
+        """
+        if len(line) > MAX_LINE // 4:
             return None
-        raw = found.groups()
         if "\\" not in line:
-            values, canonical = raw, raw
+            values = canonical = self._cut(line, plain=plain)
+        elif (found := self._match(line)) is not None:
+            values = [scanstring(f'{one}"', 0)[0] if "\\" in one else one for one in found.groups()]
+            canonical = [encode_basestring(one)[1:-1] for one in values]
         else:
-            values = tuple(scanstring(f'{one}"', 0)[0] if "\\" in one else one for one in raw)
-            canonical = tuple(encode_basestring(one)[1:-1] for one in values)
+            return None
+        if not values:
+            return None
         if values[self._source] not in self._sources or not (
             values[self._id].strip() and values[self._stratum].strip()
         ):
             return None
-        case = dict(zip(self._names, values, strict=True))
-        return Found(case, self._template % tuple([canonical[place] for place in self._order]))
+        return Found(dict(zip(self._names, values, strict=True)), self._template % self._in_order(canonical))
+
+    def _cut(self, line: str, *, plain: bool) -> Sequence[str]:
+        """Return the texts of a line without an escape; none where it does not match.
+
+        In such a line each quotation mark begins or ends a text. So what stands between the texts of a line that
+        matched is all that has to be compared, and a good deal sooner than the pattern is.
+        """
+        between = line.split('"')
+        values = between[3::4]
+        del between[3::4]
+        if plain and between == self._between:
+            return values
+        found = self._match(line)
+        if found is None:
+            return ()
+        self._between = between
+        return found.groups()

@@ -14,7 +14,7 @@ from evalkit.families.ranking.tally import Tally
 from evalkit.records.rules import is_name
 from evalkit.records.strict_json import show
 
-PART_BYTES = 16 * 1024 * 1024
+PART_BYTES = 8 * 1024 * 1024
 """About how many bytes of lines are read at a time."""
 
 
@@ -37,10 +37,9 @@ def cases_part(cases: Sequence[Any], sources: Collection[str] | None) -> Part:
 
 def line_parts(parts: Iterable[bytes], sources: Collection[str] | None) -> Iterator[Part]:
     """Read whole lines, part by part."""
-    from evalkit.families.ranking.lines import read_chunk  # only where there are lines: it takes the dataframe library
+    from evalkit.families.ranking.lines import read_chunks  # only where there are lines: it takes the dataframe library
 
-    for raw in parts:
-        found = read_chunk(raw, sources)
+    for found in read_chunks(parts, sources):
         ledger = Ledger.of(_placed(faults, line - 1) for line, faults in found.faults)
         places = (found.lines - 1).to_list()
         yield Part(found.line_count, places, found.ids.to_list(), found.tally, bytes(found.canonical), ledger)

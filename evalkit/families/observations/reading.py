@@ -15,7 +15,7 @@ from evalkit.families.observations.document import RETRIEVAL, Document
 from evalkit.families.observations.given import parts
 from evalkit.families.observations.ids import Ids
 from evalkit.families.observations.measured import Tallies
-from evalkit.families.observations.part import Part, Tally, Task, added
+from evalkit.families.observations.part import Part, Task, added
 from evalkit.families.observations.result import MeasurementReport, report
 from evalkit.families.observations.spread import Spread
 from evalkit.families.ranking.metrics import MAX_GRADE
@@ -32,6 +32,9 @@ _CASES = 2_000
 
 _CHARACTERS = 500_000
 """Characters of text from which fewer are."""
+
+_PIECE_BYTES = 256 * 1024
+"""About how many bytes of lines are read at a time: so few that no worker is left long with the last of them."""
 
 Where = Callable[[Violation], Violation]
 """Puts a violation, whose line is a place in a list, in its place in the input."""
@@ -64,7 +67,7 @@ class Reading:
         self._progress = progress
         self._document = document
         self._label = label
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, dict[str | None, Any]] = {}
         self._rankings = Rankings()
         self._trec: TrecCounts | None = None
         self._shown: list[Violation] = []
@@ -97,7 +100,7 @@ class Reading:
     def lines(self, name: str, source: Source, spread: Spread) -> None:
         """Read a list that comes as JSON Lines."""
         if name != RETRIEVAL:
-            found = spread.read(Task(name, some) for some in self._watched(parts(source)))
+            found = spread.read(Task(name, some) for part in self._watched(parts(source)) for some in _pieces(part))
         else:
             found = rankings.line_parts(self._watched(parts(source, rankings.PART_BYTES)), self._document.sources)
 
@@ -117,13 +120,17 @@ class Reading:
             fault = Violation("source-not-declared", message, self._label, field="--source", value=show(judged.source))
             self._note(Ledger.of([(fault,)]), lambda fault: fault)
         drop = judged.drop_queries_without_relevant
-        found = read_trec(
-            judged.qrels,
-            judged.runs,
-            judged.source,
-            max_grade=judged.max_grade,
-            drop_queries_without_relevant=drop,
-        )
+        try:
+            found = read_trec(
+                judged.qrels,
+                judged.runs,
+                judged.source,
+                max_grade=judged.max_grade,
+                drop_queries_without_relevant=drop,
+            )
+        except Refusal as refusal:  # what is wrong elsewhere is said with it
+            self._note(Ledger(refusal.violations, refusal.counts, refusal.lines), lambda fault: fault)
+            return
         self._rankings, self._trec = found.tally, found.counts
         self.digest.open_list(RETRIEVAL)
         for one in found.canonical():
@@ -165,7 +172,8 @@ class Reading:
         if name == RETRIEVAL:
             self._rankings += tally
         else:
-            self._tallies[name] = added(self._tallies.get(name, {}), tally)
+            own = self._tallies.setdefault(name, {})
+            own |= added({one: own[one] for one in tally if one in own}, tally)  # strata may be many: none is copied
 
     def _note(self, ledger: Ledger, where: Where) -> None:
         """Keep the violations of the first broken places in words, and count all."""
@@ -194,3 +202,12 @@ def _portions(cases: Sequence[Any]) -> Iterator[Sequence[Any]]:
             start, held = place + 1, 0
     if start < len(cases):
         yield cases[start:]
+
+
+def _pieces(part: bytes) -> Iterator[bytes]:
+    """Cut whole lines into smaller parts of whole lines."""
+    start = 0
+    while start < len(part):
+        stop = part.find(b"\n", start + _PIECE_BYTES) + 1 or len(part)
+        yield part[start:stop]
+        start = stop

@@ -196,7 +196,7 @@ class MeasurementReport:
 def report(header: Header, tallies: Tallies, sha256: str, trec: TrecCounts | None) -> MeasurementReport:
     """Make the report."""
     over_all = tuple(rows(tallies, header.split))
-    by_stratum = {stratum: tuple(rows(tallies, header.split, stratum)) for stratum in tallies.strata}
+    by_stratum = {name: tuple(rows(own, header.split, name)) for name, own in tallies.by_stratum().items()}
     return MeasurementReport(
         schema=SCHEMA,
         run_id=header.run_id,

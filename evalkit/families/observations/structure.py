@@ -59,6 +59,29 @@ def parse_flawed(text: str, lists: tuple[str, ...]) -> tuple[dict[str, Any], lis
     return members, faults
 
 
+def parse_case(text: str) -> tuple[Any, tuple[Violation, ...]]:
+    """Parse one case that is not sound, as those of a document are.
+
+    Returns:
+        The case, of each key the first member; and what its keys, texts and numbers break.
+
+    Raises:
+        Refusal: It is no JSON object.
+
+    >>> case, faults = parse_case('{"case_id": "1", "output": NaN}')
+    >>> case["case_id"], *map(str, faults)
+    ('1', 'must be JSON, which has no such number; found NaN [json]')
+    """
+    try:
+        found = _DECODER.decode(text)
+    except json.JSONDecodeError:
+        found = None
+    if not isinstance(found, _Object):
+        value, faults = parse_text(text)  # which says what it is instead
+        return value, tuple(faults)
+    return _plain(found), tuple(dict.fromkeys(_faults(found)))
+
+
 def _outside(name: str, member: Any, lists: tuple[str, ...]) -> Iterator[Violation]:
     if _SURROGATE.search(name):
         yield _half()

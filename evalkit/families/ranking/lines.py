@@ -63,6 +63,18 @@ def read_chunk(raw: bytes, sources: Iterable[str] | None) -> Chunk:
     return _joined(list(gather(partial(_read, sources=declared), _pieces(raw), in_order=True)))
 
 
+def read_chunks(parts: Iterable[bytes], sources: Iterable[str] | None) -> Iterator[Chunk]:
+    """Read parts of whole lines; while what came of some is taken, others are under way.
+
+    Args:
+        parts: The lines, part after part.
+        sources: The declared sources; None where they are not known.
+    """
+    declared = None if sources is None else frozenset(sources)
+    pieces = (piece for part in parts for piece in _pieces(part))
+    yield from gather(partial(_read, sources=declared), pieces, WORKERS + 1, in_order=True)
+
+
 def _pieces(raw: bytes) -> Iterator[bytes]:
     """Cut whole lines into a piece for each worker, none of them small."""
     size, start = max(len(raw) // WORKERS, PIECE_BYTES), 0

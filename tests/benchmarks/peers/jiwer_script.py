@@ -19,7 +19,7 @@ def main(path: Path) -> None:
     references = [case["reference"] for case in cases]
     outputs = [case["output"] for case in cases]
     rates = {"OCR CER": jiwer.cer(references, outputs), "OCR WER": jiwer.wer(references, outputs)}
-    print(json.dumps({"system": "", **rates}))
+    print(json.dumps(rates))
 
 
 if __name__ == "__main__":
