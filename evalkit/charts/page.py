@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from evalkit.charts.figures import MOST_PARTS, Figure, figures, grid_figure
 from evalkit.charts.model import Part, Subject
@@ -37,23 +37,41 @@ _STYLE = (
     "details{margin:1rem 0}summary{cursor:pointer}"
     f"{dark_style('svg ')}"
 )
-_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode("utf-8")).digest()).decode("ascii")
-_POLICY = f"default-src 'none'; style-src 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'"
 
 
 def page(subject: Subject) -> str:
     """Return a report as one page."""
+    return assembled(subject, [*opening(subject), *glance(subject), *_sections(subject), *closing(subject)])
+
+
+def assembled(subject: Subject, body: Iterable[str], style: str = "", script: str = "") -> str:
+    """Put a page together, whose policy lets nothing in but the style and the script that are given here.
+
+    Args:
+        subject: The report, for the title.
+        body: The elements of the page.
+        style: More rules for the style sheet.
+        script: What runs when the page is there; without one the policy forbids every script.
+    """
     title = f"{subject.title}, {SYNTHETIC}" if subject.synthetic else subject.title
+    style = _STYLE + style
+    scripts = f" script-src 'sha256-{_digest(script)}';" if script else ""
+    policy = f"default-src 'none'; style-src 'sha256-{_digest(style)}';{scripts} base-uri 'none'; form-action 'none'"
     head = (
-        f'<meta charset="utf-8"/><meta http-equiv="Content-Security-Policy" content="{_POLICY}"/>'
+        f'<meta charset="utf-8"/><meta http-equiv="Content-Security-Policy" content="{policy}"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
-        f'<meta name="referrer" content="no-referrer"/><title>{escaped(title)}</title><style>{_STYLE}</style>'
+        f'<meta name="referrer" content="no-referrer"/><title>{escaped(title)}</title><style>{style}</style>'
     )
-    body = "\n".join(_body(subject))
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body><main>\n{body}\n</main></body></html>\n'
+    inner = "\n".join(body) + (f"\n<script>{script}</script>" if script else "")
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body><main>\n{inner}\n</main></body></html>\n'
 
 
-def _body(subject: Subject) -> Iterator[str]:
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def opening(subject: Subject) -> Iterator[str]:
+    """Yield what a page begins with: what the report is of, and its verdict."""
     yield f"<h1>{escaped(subject.title)}</h1>"
     if subject.synthetic:
         yield f'<p class="synthetic">{SYNTHETIC}</p>'
@@ -62,20 +80,32 @@ def _body(subject: Subject) -> Iterator[str]:
     if subject.facts:
         facts = "".join(f"<dt>{_free(name)}</dt><dd>{_free(text)}</dd>" for name, text in subject.facts)
         yield f"<dl>{facts}</dl>"
+
+
+def glance(subject: Subject) -> Iterator[str]:
+    """Yield all parts at a glance, where there are several."""
     if subject.overview is not None:
         yield _figure(grid_figure(subject.overview), "o", subject)
-        yield _table(grid_table(subject.overview))
+        yield table(grid_table(subject.overview))
+
+
+def _sections(subject: Subject) -> Iterator[str]:
     for place, part in enumerate(subject.parts[:MOST_TABLED_PARTS], 1):
-        yield from _part(part, place, subject)
+        yield from section(part, place, subject)
     if not subject.parts:
         yield "<p>There is nothing in this report.</p>"
     if (left_out := len(subject.parts) - MOST_TABLED_PARTS) > 0:
         yield f"<p>{left_out:,} more are not shown; the report has all.</p>"
+
+
+def closing(subject: Subject) -> Iterator[str]:
+    """Yield the limitations."""
     limits = "".join(f"<li>{_free(one)}</li>" for one in subject.limitations)
     yield f"<h2>Limitations</h2><ul>{limits}</ul>"
 
 
-def _part(part: Part, place: int, subject: Subject) -> Iterator[str]:
+def section(part: Part, place: int, subject: Subject) -> Iterator[str]:
+    """Yield one part of a report: charts, and tables that can be unfolded."""
     yield f'<section aria-labelledby="p{place}"><h2 id="p{place}">{_free(part.title)}</h2>'
     for line in (part.summary, *part.notes):
         if line:
@@ -85,7 +115,7 @@ def _part(part: Part, place: int, subject: Subject) -> Iterator[str]:
             _figure(figure, f"p{place}f{number}", subject) for number, figure in enumerate(figures(part), 1)
         )
         yield f'<div class="charts">\n{drawn}\n</div>'
-    inner = "\n".join(_table(one) for one in tables(part))
+    inner = "\n".join(table(one) for one in tables(part))
     if inner:
         shown = ' open="open"' if len(subject.parts) == 1 else ""
         yield f"<details{shown}><summary>Numbers in tables</summary>\n{inner}\n</details>"
@@ -102,16 +132,17 @@ def _figure(figure: Figure, name: str, subject: Subject) -> str:
     return f"<figure><h3>{escaped(figure.title)}</h3>{chart}{caption}</figure>"
 
 
-def _table(found: Table) -> str:
+def table(found: Table) -> str:
+    """Return a table as an element, which may be wider than the page and is then scrolled."""
     head = "".join(f'<th scope="col">{_free(name)}</th>' for name in found.head)
     rows = "".join(
         f'<tr><th scope="row">{_free(row[0])}</th>{"".join(f"<td>{_free(cell)}</td>" for cell in row[1:])}</tr>\n'
         for row in found.rows
     )
-    table = (
+    inner = (
         f"<table><caption>{_free(found.caption)}</caption><thead><tr>{head}</tr></thead><tbody>\n{rows}</tbody></table>"
     )
-    return f'<div class="wide" role="region" aria-label="{escaped(found.caption)}" tabindex="0">{table}</div>'
+    return f'<div class="wide" role="region" aria-label="{escaped(found.caption)}" tabindex="0">{inner}</div>'
 
 
 def _free(text: str) -> str:

@@ -38,13 +38,14 @@ def read(report: str | os.PathLike[str] | Mapping[str, Any] | object) -> Subject
         raw = read_bytes(file)
         if raw is None:
             raise refused([Violation("report-unreadable", "there is no such report")], file)
-        return _subject(raw, file, os.path.join(path, CURVE) if folder else None)
+        return subject_of(raw, file, os.path.join(path, CURVE) if folder else None)
     cuts = getattr(report, "cuts", None)
-    subject = _subject(canonical(report), None, None)
-    return subject if cuts is None else _with_curves(subject, cuts)
+    subject = subject_of(canonical(report), None, None)
+    return subject if cuts is None else with_curves(subject, cuts)
 
 
-def _subject(raw: bytes, name: str | None, curve: str | None) -> Subject:
+def subject_of(raw: bytes, name: str | None, curve: str | None) -> Subject:
+    """Read a report, with the curves of the file named beside it; None for none."""
     plain = _plain(raw, name)
     schema = plain.get("schema")
     if isinstance(schema, str) and schema.startswith("evalkit-"):
@@ -95,7 +96,7 @@ def _selective(plain: dict[str, Any], curve: str | None) -> Subject:
     subject = of_selective.selective(plain)
     if curve is None or not os.path.exists(curve):
         return subject
-    return _with_curves(subject, _cuts(curve, plain))
+    return with_curves(subject, _cuts(curve, plain))
 
 
 def _cuts(path: str, report: Mapping[str, Any]) -> pl.DataFrame:
@@ -116,7 +117,7 @@ def _cuts(path: str, report: Mapping[str, Any]) -> pl.DataFrame:
     return cuts
 
 
-def _with_curves(subject: Subject, cuts: pl.DataFrame) -> Subject:
+def with_curves(subject: Subject, cuts: pl.DataFrame) -> Subject:
     """Give each part its curve."""
     import polars as pl
 

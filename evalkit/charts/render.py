@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from evalkit.sources.source import STANDARD_INPUT, label
 _HEIGHT = re.compile(r'height="([0-9.]+)"')
 
 
-def render(report: str | os.PathLike[str] | Mapping[str, Any] | object, *outs: str | os.PathLike[str]) -> None:
+def render(
+    report: str | os.PathLike[str] | Mapping[str, Any] | object,
+    *outs: str | os.PathLike[str],
+    interactive: bool = False,
+) -> None:
     """Draw a report.
 
     The same report gives the same bytes, but for a PNG, whose bytes may differ from one machine to another.
@@ -26,6 +30,7 @@ def render(report: str | os.PathLike[str] | Mapping[str, Any] | object, *outs: s
         report: A file that evalkit wrote, a results folder, which has the curves too, ``-`` for standard input, a
             ``Report``, or plain data; also any document with a run id, a model revision and metrics.
         outs: The files to write, ending in ``.svg``, ``.html``, ``.png`` or ``.md``.
+        interactive: Whether ``.html`` is to be a page with a script, to choose candidates and strata in.
 
     Raises:
         Refusal: The report cannot be read or lacks what a chart must show, or a file cannot be written.
@@ -37,11 +42,32 @@ def render(report: str | os.PathLike[str] | Mapping[str, Any] | object, *outs: s
     """
     targets = [os.fspath(out) for out in outs]
     check_targets(report if isinstance(report, str | os.PathLike) else None, targets)
-    subject = read(report)
+    if interactive:
+        _check_interactive(targets)
     # All is drawn before anything is written: what fails leaves the files as they were.
-    made = {kind: _FORMATS[kind](subject) for kind in dict.fromkeys(map(_kind, targets))}
+    made = dict(_made(report, list(dict.fromkeys(map(_kind, targets))), interactive))
     for target in targets:
         write_file(Path(target), made[_kind(target)])
+
+
+def _made(report: Any, kinds: Sequence[str], interactive: bool) -> Iterator[tuple[str, bytes]]:  # noqa: FBT001
+    """Draw a report in each kind of file."""
+    if not interactive:
+        subject = read(report)
+        yield from ((kind, _FORMATS[kind](subject)) for kind in kinds)
+        return
+    from evalkit.charts.interactive import interactive_page
+    from evalkit.charts.interactive_read import opened
+
+    found = opened(report)
+    for kind in kinds:
+        yield kind, interactive_page(found).encode("utf-8") if kind == ".html" else _FORMATS[kind](found.subject)
+
+
+def _check_interactive(targets: Sequence[str]) -> None:
+    if not any(_kind(target) == ".html" for target in targets):
+        message = "must end in .html, or one beside it must: only a page is interactive"
+        raise Refusal.of(Violation("output-format", message, label(targets[0]) if targets else None))
 
 
 def check_targets(report: str | os.PathLike[str] | None, targets: Sequence[str]) -> None:
