@@ -37,6 +37,9 @@ from evalkit.families.selective.rows import COLUMNS
 from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
+from evalkit.nights.history import TrendRow
+from evalkit.nights.verdict import Change, InputFile, Verdict
+from evalkit.nights.verdict import Held as NightGate
 from evalkit.reading.shape import FieldShape, Shape
 from evalkit.release.conditions import Condition
 from evalkit.release.conditions import Gate as Held
@@ -114,6 +117,16 @@ READINESS: Mapping[str, tuple[str, type]] = {
     "stored": ("`evaluation`", Stored),
 }
 """The objects that an answer about readiness is made of."""
+
+
+NIGHTLY: Mapping[str, tuple[str, type]] = {
+    "nightly": ("`verdict.json`", Verdict),
+    "night_gate": ("`gates`, one a limit or margin", NightGate),
+    "night_change": ("`changes`, one a setting", Change),
+    "night_input": ("`inputs`, one a file", InputFile),
+    "trend": ("A row of `evalkit history`", TrendRow),
+}
+"""The objects that a verdict of a night is made of, and a row of the history."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -230,6 +243,11 @@ def measurement_keys() -> str:
 def readiness_keys() -> str:
     """List the keys of an answer about readiness, object by object."""
     return _keys(READINESS)
+
+
+def nightly_keys() -> str:
+    """List the keys of a verdict of a night, and of a row of the history."""
+    return _keys(NIGHTLY)
 
 
 def measures() -> str:
@@ -354,5 +372,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "measure-sections": measure_sections,
     "measurement-keys": measurement_keys,
     "readiness-keys": readiness_keys,
+    "nightly-keys": nightly_keys,
 }
 """The parts by name."""

@@ -29,7 +29,9 @@ from evalkit import (
     compare,
     convert,
     evaluate,
+    history,
     measure,
+    nightly,
     read_contract,
     read_policy,
     readiness,
@@ -39,6 +41,7 @@ from evalkit import (
 )
 from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
+from evalkit.nights.lock import locked
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
 from evalkit.results.report_file import MAX_REPORT
@@ -286,6 +289,47 @@ def _cases_in_csv() -> object:
     return measure(OBSERVATIONS / "header.json", ocr="pages.csv")
 
 
+_JOB = f"""store = "STORE"
+[[evaluation]]
+name = "digits"
+kind = "compare"
+predictions = ["{DUMP}"]
+min_coverage = 0.5
+"""
+
+
+def _night(job: str, date: str = "2026-01-31", store: str = "store") -> object:
+    """Run a job, and raise the first refusal of its evaluations."""
+    Path("job.toml").write_text(job.replace("STORE", store), "utf-8")
+    for outcome in nightly("job.toml", date).outcomes:
+        if outcome.refusal is not None:
+            raise outcome.refusal
+    return None
+
+
+def _pipe_in_job() -> object:
+    os.mkfifo("pipe.jsonl")
+    return _night(_JOB.replace(DUMP, "pipe.jsonl"))
+
+
+def _no_store() -> object:
+    Path("no-folder").write_bytes(b"")
+    return _night(_JOB, store="no-folder")
+
+
+def _busy() -> object:
+    Path("busy").mkdir()
+    with locked("busy"):
+        return _night(_JOB, store="busy")
+
+
+def _stored_already() -> object:
+    _night(_JOB)
+    return _night(_JOB.replace("0.5", "0.6"))
+
+
+_PINNED = 'baseline = { against = "2026-01-01", margins = { ece = 0 } }\n'
+
 _HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
 
 PROVOKED: Sequence[Callable[[], object]] = (
@@ -367,5 +411,13 @@ PROVOKED: Sequence[Callable[[], object]] = (
     lambda: readiness("data-fixtures/readiness/refused.json"),
     lambda: readiness({"metrics": [{"value": 1}, {"name": "OCR fidelity", "direction": "lower"}]}),
     lambda: readiness({}),
+    partial(_night, _JOB.replace("digits", "../digits")),
+    partial(_night, _JOB, "2026-02-30"),
+    _pipe_in_job,
+    _no_store,
+    _busy,
+    _stored_already,
+    partial(_night, _JOB + _PINNED, store="pinned"),
+    lambda: history("no-nights"),
 )
 """Calls that are refused for what no fixture can hold."""

@@ -21,6 +21,7 @@ __all__ = [
     "Inspection",
     "Measurement",
     "MeasurementReport",
+    "NightlyRun",
     "Policy",
     "Readiness",
     "Receipt",
@@ -32,8 +33,10 @@ __all__ = [
     "compare",
     "convert",
     "evaluate",
+    "history",
     "inspect",
     "measure",
+    "nightly",
     "read_contract",
     "read_policy",
     "readiness",
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
     from evalkit.contracts.contract_toml import read_contract
     from evalkit.contracts.policy import Policy
     from evalkit.contracts.policy_toml import read_policy
-    from evalkit.convert import convert
+    from evalkit.conversion import convert
     from evalkit.errors import Refusal, Violation
     from evalkit.families.observations.measure import measure
     from evalkit.families.observations.result import MeasurementReport
@@ -60,6 +63,9 @@ if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
     from evalkit.inspection import Inspection, inspect
     from evalkit.metric import Measurement
+    from evalkit.nights.history import history
+    from evalkit.nights.outcome import NightlyRun
+    from evalkit.nights.run import nightly
     from evalkit.release.readiness import Readiness, readiness
     from evalkit.sources.source import Evidence
     from evalkit.verification.verify import Verification, verify
@@ -73,6 +79,7 @@ _HOMES = {
     "Inspection": "evalkit.inspection",
     "Measurement": "evalkit.metric",
     "MeasurementReport": "evalkit.families.observations.result",
+    "NightlyRun": "evalkit.nights.outcome",
     "Policy": "evalkit.contracts.policy",
     "Readiness": "evalkit.release.readiness",
     "Receipt": "evalkit.families.selective.receipt",
@@ -82,10 +89,12 @@ _HOMES = {
     "Verification": "evalkit.verification.verify",
     "Violation": "evalkit.errors",
     "compare": "evalkit.families.selective.compare",
-    "convert": "evalkit.convert",
+    "convert": "evalkit.conversion",
     "evaluate": "evalkit.families.probability.evaluate",
+    "history": "evalkit.nights.history",
     "inspect": "evalkit.inspection",
     "measure": "evalkit.families.observations.measure",
+    "nightly": "evalkit.nights.run",
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
     "readiness": "evalkit.release.readiness",

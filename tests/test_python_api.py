@@ -42,10 +42,10 @@ def python(code: str, cwd: Path) -> str:
 
 
 NAMES = [
-    *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement", "MeasurementReport"),
-    *("Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule", "Verification", "Violation", "compare"),
-    *("convert", "evaluate", "inspect", "measure", "read_contract", "read_policy", "readiness", "receipt", "render"),
-    *("verify",),
+    *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement"),
+    *("MeasurementReport", "NightlyRun", "Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule"),
+    *("Verification", "Violation", "compare", "convert", "evaluate", "history", "inspect", "measure", "nightly"),
+    *("read_contract", "read_policy", "readiness", "receipt", "render", "verify"),
 ]
 
 

@@ -16,8 +16,10 @@ from evalkit.cli.contract import app as contract
 from evalkit.cli.convert import convert
 from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_open, printing, terminate
 from evalkit.cli.evaluate import evaluate
+from evalkit.cli.history import history
 from evalkit.cli.inspect import inspect
 from evalkit.cli.measure import measure
+from evalkit.cli.nightly import nightly
 from evalkit.cli.readiness import readiness
 from evalkit.cli.receipt import receipt
 from evalkit.cli.report import report
@@ -58,6 +60,8 @@ app.command(short_help="Recompute a report from its inputs and compare.")(verify
 app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
 app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Say whether an evaluation meets every condition, or what fails.")(readiness)
+app.command(short_help="Run a job's evaluations for a date, and judge them against earlier nights.")(nightly)
+app.command(short_help="Print what every night of a store says of its metrics.")(history)
 app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")

@@ -57,7 +57,7 @@ def _convert(files: list[str], output: str, contract: str | None, by: list[str],
     sources = resolve(files)
     check_outputs(Outputs(output, None), sources, *([] if contract is None else [contract]))
     with Inputs(sources) as inputs:
-        from evalkit.convert import convert_inputs
+        from evalkit.conversion import convert_inputs
 
         signal.signal(signal.SIGINT, interrupt)  # importing Polars has put its own handler in place
         with progress_bar(inputs.stored, quiet) as progress:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, NamedTuple
@@ -60,7 +60,8 @@ def load_toml(path: str, rule: str) -> tuple[dict[str, Any], Locator]:
 
     Returns:
         The data, and a function from a dotted path of keys, such as ``limits.ece``, to the line that sets it. For a
-        key that is not set it is the line of the table that would hold it, and None at the top.
+        key that is not set it is the line of the table that would hold it, and None at the top. The second of an
+        array of tables is ``name[1]``.
 
     Raises:
         Refusal: The file cannot be read, is no TOML in UTF-8, or is too long or too deep to look into.
@@ -211,21 +212,33 @@ def _first_unparsable(text: str) -> int | None:
 
 
 def _lines_of_keys(text: str) -> dict[str, int]:
-    """Return the line of each dotted path, the first where one is set several times in an array of tables."""
+    """Return the line of each dotted path: in an array of tables that of the first, and of each by its number."""
     lines: dict[str, int] = {}
-    table = ""
+    table = numbered = ""
+    counts: dict[str, int] = {}
     for line, statement in _statements(text):
         if not statement or statement.startswith("#"):
             continue
         found = list(_paths(tomllib.loads(statement, parse_float=_number)))
         if statement.startswith("["):
             table = found[-1] + "." if found else ""
+            if statement.startswith("[["):
+                counts[table] = counts.get(table, -1) + 1
+            numbered = _numbered(table, counts)
             lines.setdefault(table[:-1], line)
+            lines.setdefault(numbered[:-1], line)
             continue
         for path in found:
             if len(table) + len(path) <= _LONGEST_PATH:
                 lines.setdefault(table + path, line)
+                lines.setdefault(numbered + path, line)
     return lines
+
+
+def _numbered(table: str, counts: Mapping[str, int]) -> str:
+    """Write the number of the array's table that a table is, or is in: ``job[1].`` for the second ``[[job]]``."""
+    within = max((one for one in counts if table.startswith(one)), key=len, default="")
+    return f"{within[:-1]}[{counts[within]}].{table[len(within) :]}" if within else table
 
 
 def _paths(table: dict[str, Any]) -> Iterator[str]:
@@ -247,5 +260,5 @@ def _nearest(lines: dict[str, int], path: str) -> int | None:
     while path:
         if path in lines:
             return lines[path]
-        path = path.rpartition(".")[0]
+        path = path[: path.rindex("[")] if path.endswith("]") and "[" in path else path.rpartition(".")[0]
     return None
