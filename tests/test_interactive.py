@@ -162,21 +162,22 @@ def test_an_evaluation_has_families(tmp_path: Path) -> None:
     assert clinic["classes"]["rows"] == [[0, 0.7], [1, 0.8]]
 
 
-@pytest.mark.parametrize(
-    ("evidence", "said"),
-    [
-        ([{"name": "a.jsonl", "records": 1234, "bytes": 5, "sha256": "ab"}], "<td><bdi>1,234</bdi></td>"),
-        ([{"name": "a.jsonl", "sha256": "ab"}, 7], "<td><bdi>–</bdi></td>"),
-        ("none", ""),
-        (None, ""),
-    ],
-)
-def test_evidence_of_an_evaluation_is_shown_as_far_as_it_says(tmp_path: Path, evidence: Any, said: str) -> None:
-    """An evaluation may come from another program, and need not say what it read."""
+def test_evidence_of_an_evaluation_is_shown(tmp_path: Path) -> None:
+    """What was read of each side, with its records; of a frame nothing is stored, and a dash says so."""
     report = json.loads(EVALUATION.read_text("utf-8"))
-    text = page({**report, "evidence": evidence}, tmp_path)
-    assert said in text
-    assert ("Evidence: what was read" in text) == bool(said)
+    file = {"side": "predictions", "name": "a.jsonl", "bytes": 5, "sha256": "ab", "records": 1234}
+    frame = {"side": "gold", "name": "frame", "bytes": None, "sha256": None, "records": 7}
+    text = page({**report, "evidence": [file, frame]}, tmp_path)
+    assert "Evidence: what was read" in text
+    assert "<td><bdi>1,234</bdi></td>" in text
+    assert "<td><bdi>–</bdi></td>" in text
+
+
+def test_an_evaluation_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    """A page is drawn of whole reports alone, as every chart is."""
+    report = json.loads(EVALUATION.read_text("utf-8"))
+    with pytest.raises(Refusal, match=r"evidence: must be an array.*\[not-whole\]"):
+        page({**report, "evidence": None}, tmp_path)
 
 
 def test_names_end_nothing(tmp_path: Path) -> None:
