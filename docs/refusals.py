@@ -35,8 +35,13 @@ from evalkit import (
     readiness,
     receipt,
     render,
+    scan,
+    summarize,
     verify,
 )
+from evalkit.analysis.query import Tables, answer
+from evalkit.analysis.sql import Select
+from evalkit.analysis.written import format_of
 from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
 from evalkit.records.strict_json import MAX_LINE
@@ -288,7 +293,18 @@ def _cases_in_csv() -> object:
 
 _HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
 
+
+def _asked(sql: str) -> object:
+    return answer(Select.of(sql), Tables.of([DUMP]))
+
+
 PROVOKED: Sequence[Callable[[], object]] = (
+    partial(_asked, "SELECT model FROM records GROUP BY split"),
+    partial(_asked, "DROP TABLE records"),
+    partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),
+    partial(_asked, "SELECT * FROM candidates"),
+    lambda: format_of("rows.xlsx"),
+    lambda: summarize(scan(DUMP), threshold={}),
     partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
     partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
     partial(_evaluated, '"probabilities":[0.5,50]'),

@@ -45,7 +45,7 @@ NAMES = [
     *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement", "MeasurementReport"),
     *("Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule", "Verification", "Violation", "compare"),
     *("convert", "evaluate", "inspect", "measure", "read_contract", "read_policy", "readiness", "receipt", "render"),
-    *("verify"),
+    *("scan", "summarize", "verify"),
 ]
 
 

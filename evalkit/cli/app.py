@@ -18,6 +18,7 @@ from evalkit.cli.ending import FAILED, GO, TERMINATED, TerminatedError, keep_ope
 from evalkit.cli.evaluate import evaluate
 from evalkit.cli.inspect import inspect
 from evalkit.cli.measure import measure
+from evalkit.cli.query import query
 from evalkit.cli.readiness import readiness
 from evalkit.cli.receipt import receipt
 from evalkit.cli.report import report
@@ -60,6 +61,7 @@ app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Say whether an evaluation meets every condition, or what fails.")(readiness)
 app.command(short_help="Look through a dump: what it holds, and all that is wrong with it.")(inspect)
 app.command(short_help="Check a dump once and write it as typed Parquet.")(convert)
+app.command(short_help="Ask results and records in SQL.")(query)
 app.add_typer(contract, name="contract", short_help="Show, check or guess the contract of a dump.")
 
 
