@@ -30,6 +30,7 @@ check: $(READY) ## lint, types, layers, docs up to date, tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/notebook.py --check
 	@test -n "$(SKIP_TESTS)" || $(BIN)/python -m pytest -n auto -q
 
 PEERS := .venv/.peers
@@ -44,6 +45,7 @@ bench: $(READY) $(PEERS) ## measure speed against other tools, as ratios in one 
 
 docs: $(READY) ## write the generated parts of README and docs
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/notebook.py
 
 lock: ## resolve requirements.lock anew (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header \

@@ -37,8 +37,13 @@ from evalkit import (
     readiness,
     receipt,
     render,
+    scan,
+    summarize,
     verify,
 )
+from evalkit.analysis.query import Tables, answer
+from evalkit.analysis.sql import Select
+from evalkit.analysis.written import format_of
 from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
 from evalkit.nights.lock import locked
@@ -332,7 +337,18 @@ _PINNED = 'baseline = { against = "2026-01-01", margins = { ece = 0 } }\n'
 
 _HEADER = b"model,subjectKey,split,truth.bristolType,prediction.bristolType,prediction.confidence\n"
 
+
+def _asked(sql: str) -> object:
+    return answer(Select.of(sql), Tables.of([DUMP]))
+
+
 PROVOKED: Sequence[Callable[[], object]] = (
+    partial(_asked, "SELECT model FROM records GROUP BY split"),
+    partial(_asked, "DROP TABLE records"),
+    partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),
+    partial(_asked, "SELECT * FROM candidates"),
+    lambda: format_of("rows.xlsx"),
+    lambda: summarize(scan(DUMP), threshold={}),
     partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
     partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
     partial(_evaluated, '"probabilities":[0.5,50]'),

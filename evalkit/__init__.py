@@ -42,10 +42,14 @@ __all__ = [
     "readiness",
     "receipt",
     "render",
+    "scan",
+    "summarize",
     "verify",
 ]
 
 if TYPE_CHECKING:
+    from evalkit.analysis.scan import scan
+    from evalkit.analysis.summarize import summarize
     from evalkit.charts.render import render
     from evalkit.contracts.contract import Contract, Fields, SplitRule
     from evalkit.contracts.contract_toml import read_contract
@@ -100,6 +104,8 @@ _HOMES = {
     "readiness": "evalkit.release.readiness",
     "receipt": "evalkit.families.selective.receipt",
     "render": "evalkit.charts.render",
+    "scan": "evalkit.analysis.scan",
+    "summarize": "evalkit.analysis.summarize",
     "verify": "evalkit.verification.verify",
 }
 

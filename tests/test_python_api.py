@@ -45,7 +45,7 @@ NAMES = [
     *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement"),
     *("MeasurementReport", "NightlyRun", "Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule"),
     *("Verification", "Violation", "compare", "convert", "evaluate", "history", "inspect", "measure", "nightly"),
-    *("read_contract", "read_policy", "readiness", "receipt", "render", "verify"),
+    *("read_contract", "read_policy", "readiness", "receipt", "render", "scan", "summarize", "verify"),
 ]
 
 
