@@ -288,12 +288,18 @@ def test_hostile_names_do_nothing(tab: Tab, tmp_path: Path) -> None:
 def test_numbers_are_written_as_the_report_writes_them(tab: Tab, tmp_path: Path) -> None:
     """Halves go to even, a value is told from 0 and 1, and what was not measured is a dash."""
     report = json.loads((FIXTURES / "evaluation.json").read_text("utf-8"))
-    values = [0.03125, 0.09375, 0.15625, 0.99999, 0.00001, 0.000123456, 1.0, 0.0, None, 0.1, 2 / 3]
+    values = [0.03125, 0.09375, 0.15625, 0.99999, 0.00001, 0.000123456, 1.0, 0.0, 0.1, 2 / 3]
     report["overall"]["per_class_recall"] = {f"c{place:02d}": value for place, value in enumerate(values)}
     tab.open(written(report, tmp_path))
     assert [row[1] for row in cells(tab, "classes")] == [
-        *("0.0312", "0.0938", "0.1562", "0.99999", "1e-05", "0.0001", "1.0000", "0.0000", "–", "0.1000", "0.6667"),
+        *("0.0312", "0.0938", "0.1562", "0.99999", "1e-05", "0.0001", "1.0000", "0.0000", "0.1000", "0.6667"),
     ]
+    selective = json.loads((FIXTURES / "selective.json").read_text("utf-8"))
+    shown = next(one for one in selective["candidates"] if one["model"] == selective["recommended"])
+    for row in shown["perClass"].values():
+        row["precision"] = None
+    tab.open(written(selective, tmp_path))
+    assert {"–"} <= {text for row in cells(tab, "classes") for text in row}
 
 
 @pytest.mark.parametrize("dark", [False, True])
