@@ -276,7 +276,7 @@ def test_the_floor_is_the_decimal_that_stands_there(tmp_path: Path, floor: str, 
 
 def test_the_fixture_is_a_policy() -> None:
     """The policy among the fixtures accepts good and fair pictures from a confidence of 0.8."""
-    found = read_policy(str(FIXTURE))
+    found = read_policy(FIXTURE)
     assert found.terms == Terms(0.8, ("good", "fair"), "photo.quality")
     assert list(found.refusal) == ["no-suggestion", "low-quality", "low-confidence"]
     assert (NO_SUGGESTION, LOW_QUALITY, LOW_CONFIDENCE) == ("no-suggestion", "low-quality", "low-confidence")

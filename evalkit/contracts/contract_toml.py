@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -34,7 +35,7 @@ _HINTS = 100
 _LABELS = range(-(10**18) + 1, 10**18)
 
 
-def read_contract(path: str) -> Contract:
+def read_contract(path: str | os.PathLike[str]) -> Contract:
     """Read a contract. What it leaves out is as in the default one.
 
     Args:
@@ -48,9 +49,10 @@ def read_contract(path: str) -> Contract:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "my.toml")
     ...     _ = path.write_text('labels = {names = ["cat", "dog"]}')
-    ...     read_contract(str(path)).labels
+    ...     read_contract(path).labels
     ('cat', 'dog')
     """
+    path = os.fspath(path)
     data, locate = load_toml(path, RULE)
     settings = _Settings(data)
     contract = settings.contract()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
@@ -17,7 +18,7 @@ KEYS = tuple(one.name for one in fields(Policy))
 """The keys of a policy file."""
 
 
-def read_policy(path: str) -> Policy:
+def read_policy(path: str | os.PathLike[str]) -> Policy:
     """Read the policy that a TOML file holds.
 
     The floor may be written as a number or as text; either is taken as the decimal that stands there.
@@ -26,6 +27,7 @@ def read_policy(path: str) -> Policy:
         Refusal: The file cannot be read, is no TOML, or the policy in it makes no sense. Everything that is wrong is
             said at once, with its line.
     """
+    path = os.fspath(path)
     data, line = load_toml(path, "policy")
     faults = [
         Violation("policy", f"there is no such key; there are {', '.join(KEYS)}", field=key)
