@@ -7,8 +7,8 @@ accepts with the same values, and it alone words what is wrong with the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import polars as pl
@@ -173,6 +173,33 @@ def read_one_by_one(kind: FlatKind, lines: Sequence[int], records: Sequence[Valu
     return table_of(
         [pl.Series(name, values, of) for (name, of), values in zip(named, [lines, *columns], strict=True)], kind
     )
+
+
+def sorted_out(
+    kind: FlatKind, found: Iterable[tuple[int, Values | tuple[Violation, ...] | None]], unit: str = "line"
+) -> tuple[Table, Ledger]:
+    """Part what was judged one by one into records and what is wrong.
+
+    Args:
+        kind: The kind of record.
+        found: The number of each line and what its judge found; None for a blank line.
+        unit: What is counted.
+    """
+    lines: list[int] = []
+    records: list[Values] = []
+
+    def broken() -> Iterator[tuple[Violation, ...]]:
+        for line, one in found:
+            if one is None:
+                continue
+            if is_violations(one):
+                yield tuple(replace(fault, line=line, unit=unit) for fault in one)
+            else:
+                lines.append(line)
+                records.append(one)
+
+    ledger = Ledger.of(broken())
+    return read_one_by_one(kind, lines, records), ledger
 
 
 def nothing(kind: FlatKind) -> Table:

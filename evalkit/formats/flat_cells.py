@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -16,9 +15,8 @@ from evalkit.formats.flat import (
     FlatRows,
     Table,
     Values,
-    is_violations,
     nothing,
-    read_one_by_one,
+    sorted_out,
     stacked,
     table_of,
 )
@@ -35,18 +33,10 @@ def read(cells: pl.DataFrame, kind: FlatKind) -> FlatRows:
         valid = pl.repeat(value=False, n=cells.height, eager=True)
     if valid.all():
         return FlatRows(cells.height, table, Ledger())
-    lines: list[int] = []
-    records: list[Values] = []
-    broken: list[tuple[Violation, ...]] = []
-    for row in cells.filter(~valid).iter_rows(named=True):
-        found = _exactly(row, kind)
-        if is_violations(found):
-            broken.append(tuple(replace(one, line=row[LINE]) for one in found))
-        else:
-            lines.append(row[LINE])
-            records.append(found)
+    doubtful = cells.filter(~valid).iter_rows(named=True)
+    others, ledger = sorted_out(kind, ((row[LINE], _exactly(row, kind)) for row in doubtful))
     sure = table.filter(valid) if table.rows.height else table
-    return FlatRows(cells.height, stacked([sure, read_one_by_one(kind, lines, records)]), Ledger.of(broken))
+    return FlatRows(cells.height, stacked([sure, others]), ledger)
 
 
 def _parsed(cells: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.Series]:

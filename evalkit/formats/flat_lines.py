@@ -6,12 +6,11 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 
 import polars as pl
 
-from evalkit.errors import Ledger, Violation
+from evalkit.errors import Violation
 from evalkit.formats.flat import (
     LINE,
     NUMBERS,
@@ -22,9 +21,8 @@ from evalkit.formats.flat import (
     FlatRows,
     Table,
     Values,
-    is_violations,
     nothing,
-    read_one_by_one,
+    sorted_out,
     stacked,
     table_of,
 )
@@ -42,51 +40,33 @@ _FEW, _SHORT = 64, 64 * 1024
 
 def read(data: bytes, kind: FlatKind) -> FlatRows:
     """Read the lines of a partition."""
-    exact = _Exact(kind)
     if data[:1] not in FIRST_BYTES:  # Polars would unpack what looks compressed
-        return _exactly(data, exact)
+        return _exactly(data, kind)
     if len(data) > MAX_LINE and any(len(line) > MAX_LINE for line in data.split(b"\n")):
-        return _exactly(data, exact)  # no pattern knows how long a line may be
+        return _exactly(data, kind)  # no pattern knows how long a line may be
     for cut in (cut_open, cut_whole):
         try:
             lines = pl.scan_lines(data, name="text", row_index_name=LINE).collect()
             found, odd = _certified(lines, kind, cut)
         except pl.exceptions.ComputeError:  # not UTF-8, or no list of numbers, and not said where
             continue
-        ledger = Ledger.of(exact.broken(odd.iter_rows()))
-        return FlatRows(lines.height, stacked([found, exact.table()]), ledger)
-    return _exactly(data, exact)
+        others, ledger = sorted_out(kind, _judged(((line, text.encode()) for line, text in odd.iter_rows()), kind))
+        return FlatRows(lines.height, stacked([found, others]), ledger)
+    return _exactly(data, kind)
 
 
-def _exactly(data: bytes, exact: _Exact) -> FlatRows:
+def _exactly(data: bytes, kind: FlatKind) -> FlatRows:
     lines = data.removesuffix(b"\n").split(b"\n")
-    ledger = Ledger.of(exact.broken(enumerate(lines)))
-    return FlatRows(len(lines), exact.table(), ledger)
+    table, ledger = sorted_out(kind, _judged(enumerate(lines), kind))
+    return FlatRows(len(lines), table, ledger)
 
 
-class _Exact:
-    """Reads lines one by one: records pile up, the broken lines pass through."""
-
-    def __init__(self, kind: FlatKind) -> None:
-        self._kind = kind
-        self._lines: list[int] = []
-        self._records: list[Values] = []
-
-    def broken(self, lines: Iterable[tuple[int, str | bytes]]) -> Iterable[tuple[Violation, ...]]:
-        """Yield what is wrong with each broken line."""
-        for line, text in lines:
-            found = read_flat_line(text.encode() if isinstance(text, str) else text, self._kind.judge)
-            if found is None:
-                continue
-            if is_violations(found):
-                yield tuple(replace(violation, line=line) for violation in found)
-            else:
-                self._lines.append(line)
-                self._records.append(found)
-
-    def table(self) -> Table:
-        """Return the records read."""
-        return read_one_by_one(self._kind, self._lines, self._records)
+def _judged(
+    lines: Iterable[tuple[int, bytes]], kind: FlatKind
+) -> Iterator[tuple[int, Values | tuple[Violation, ...] | None]]:
+    """Read lines one by one."""
+    for line, raw in lines:
+        yield line, read_flat_line(raw, kind.judge)
 
 
 def _certified(lines: pl.DataFrame, kind: FlatKind, cut: Cut) -> tuple[Table, pl.DataFrame]:

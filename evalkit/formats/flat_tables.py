@@ -24,10 +24,8 @@ from evalkit.formats.flat import (
     FlatKind,
     FlatRows,
     Table,
-    Values,
     broken,
-    is_violations,
-    read_one_by_one,
+    sorted_out,
     stacked,
     table_of,
 )
@@ -104,18 +102,9 @@ def judged(table: Table, kind: FlatKind, unit: str = "row") -> FlatRows:
     valid = kind.is_valid(table)
     if valid.all():
         return FlatRows(table.rows.height, table, Ledger())
-    lines: list[int] = []
-    records: list[Values] = []
-    wrong: list[tuple[Violation, ...]] = []
-    for line, document in _documents(table.filter(~valid)):
-        found = kind.judge(document)
-        if is_violations(found):
-            wrong.append(tuple(replace(one, line=line, unit=unit) for one in found))
-        else:
-            lines.append(line)
-            records.append(found)
-    taken = stacked([table.filter(valid), read_one_by_one(kind, lines, records)])
-    return FlatRows(table.rows.height, taken, Ledger.of(wrong))
+    doubtful = _documents(table.filter(~valid))
+    others, ledger = sorted_out(kind, ((line, kind.judge(document)) for line, document in doubtful), unit)
+    return FlatRows(table.rows.height, stacked([table.filter(valid), others]), ledger)
 
 
 def _documents(table: Table) -> Iterator[tuple[int, dict[str, Any]]]:
