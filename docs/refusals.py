@@ -11,12 +11,14 @@ import gzip
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
@@ -44,6 +46,8 @@ from evalkit import (
 from evalkit.analysis.query import Tables, answer
 from evalkit.analysis.sql import Select
 from evalkit.analysis.written import format_of
+from evalkit.engines import engine, work
+from evalkit.engines.work import Versions
 from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
 from evalkit.nights.lock import locked
@@ -322,6 +326,26 @@ def _no_store() -> object:
     return _night(_JOB, store="no-folder")
 
 
+def _no_extra() -> object:
+    with patch("importlib.util.find_spec", return_value=None):
+        return compare(DUMP, FLOOR, executor="dask://10.0.0.7:8786")
+
+
+def _other_worker() -> object:
+    here, there = Versions("0.1.0", "2.1.0"), Versions("0.1.0", "2.0.0")
+    with (
+        patch.object(work, "worker_name", return_value="node7, process 4711"),
+        patch.object(work, "versions", return_value=there),
+        patch.object(engine, "versions", return_value=here),
+        ThreadPoolExecutor(1) as executor,
+    ):
+        return compare(DUMP, FLOOR, executor=executor)
+
+
+def _too_large() -> object:
+    raise Refusal.of(engine.too_much(1_320_000_000))
+
+
 def _busy() -> object:
     Path("busy").mkdir()
     with locked("busy"):
@@ -343,6 +367,10 @@ def _asked(sql: str) -> object:
 
 
 PROVOKED: Sequence[Callable[[], object]] = (
+    partial(compare, DUMP, FLOOR, executor="spark://10.0.0.7"),
+    _no_extra,
+    _other_worker,
+    _too_large,
     partial(_asked, "SELECT model FROM records GROUP BY split"),
     partial(_asked, "DROP TABLE records"),
     partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),

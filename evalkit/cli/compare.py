@@ -52,6 +52,10 @@ def compare(
     run_record: Annotated[
         str | None, typer.Option(metavar="FILE", help="A JSON object about the run to put into the report.")
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="Who reads: local, processes:N, dask://host:port, ray://auto."),
+    ] = "local",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
 ) -> None:
     """Judge candidates on a dump of selective predictions: may one be released?
@@ -74,7 +78,7 @@ def compare(
         outputs = Outputs(json, out)
         notes = Notes(contract, policy, run_record)
         report = _compare(
-            [*(files or ()), *(predictions or ())], min_coverage, by or [], notes, outputs, synthetic, quiet
+            [*(files or ()), *(predictions or ())], min_coverage, by or [], notes, outputs, synthetic, engine, quiet
         )
         with printing():
             _show(report, outputs, quiet)
@@ -90,10 +94,18 @@ class Notes(NamedTuple):
 
 
 def _compare(
-    names: list[str], min_coverage: str, by: list[str], notes: Notes, outputs: Outputs, synthetic: bool, quiet: bool
+    names: list[str],
+    min_coverage: str,
+    by: list[str],
+    notes: Notes,
+    outputs: Outputs,
+    synthetic: bool,
+    engine: str,
+    quiet: bool,
 ) -> Report:
     from evalkit.contracts.contract import distinct
     from evalkit.exact import unit_fraction
+    from evalkit.reading.engine import digests_by, workers_of
     from evalkit.results.outputs import check_outputs
     from evalkit.results.run_record import read_run_record
     from evalkit.sources.partition import Inputs
@@ -104,7 +116,7 @@ def _compare(
     rules, policy = contract_of(notes.contract), policy_of(notes.policy)
     sources = resolve(names)
     check_outputs(outputs, sources, *(path for path in notes if path is not None))
-    with Inputs(sources) as inputs:
+    with workers_of(engine) as workers, Inputs(sources, digests=digests_by(workers)) as inputs:
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-4)  # else the import keeps the digests waiting, five milliseconds for each megabyte
         from evalkit.families.selective.compare import Question, compare_inputs
@@ -115,7 +127,7 @@ def _compare(
         signal.signal(signal.SIGINT, interrupt)
         question = Question(floor, rules, distinct(by), policy, synthetic, run)
         with progress_bar(inputs.stored, quiet) as progress:
-            report = compare_inputs(inputs, question, progress=progress)
+            report = compare_inputs(inputs, question, workers=workers, progress=progress)
     if outputs.out_path is not None:
         report.write_tables(outputs.out_path)
     if outputs.json_path is not None:

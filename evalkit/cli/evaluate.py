@@ -40,6 +40,10 @@ def evaluate(
     run_record: Annotated[
         str | None, typer.Option(metavar="FILE", help="A JSON object about the run to put into the report.")
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="Who reads: local, processes:N, dask://host:port, ray://auto."),
+    ] = "local",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
 ) -> None:
     """Measure probability vectors against gold: is their confidence worth anything?
@@ -61,7 +65,7 @@ def evaluate(
 
     with exit_codes():
         outputs = Outputs(json, out)
-        asked = Asked(predictions, gold, bins, sum_tolerance, max_gold, synthetic, run_record)
+        asked = Asked(predictions, gold, bins, sum_tolerance, max_gold, synthetic, run_record, engine)
         report = _evaluate(asked, outputs, quiet)
         with printing():
             _show(report, outputs, quiet)
@@ -78,10 +82,12 @@ class Asked(NamedTuple):
     max_gold: int
     synthetic: bool
     run_record: str | None
+    engine: str
 
 
 def _evaluate(asked: Asked, outputs: Outputs, quiet: bool) -> Evaluation:
     from evalkit.exact import tolerance
+    from evalkit.reading.engine import digests_by, workers_of
     from evalkit.results.outputs import check_outputs
     from evalkit.results.run_record import read_run_record
     from evalkit.sources.partition import Inputs
@@ -92,7 +98,11 @@ def _evaluate(asked: Asked, outputs: Outputs, quiet: bool) -> Evaluation:
     predictions, gold = resolve_sides(asked.predictions, asked.gold)
     notes = () if asked.run_record is None else (asked.run_record,)
     check_outputs(outputs, [*predictions, *gold], *notes)
-    with Inputs(predictions) as given, Inputs(gold) as answers:
+    with (
+        workers_of(asked.engine) as workers,
+        Inputs(predictions, digests=digests_by(workers)) as given,
+        Inputs(gold, digests=digests_by(workers)) as answers,
+    ):
         interval = sys.getswitchinterval()
         sys.setswitchinterval(1e-4)  # else the import keeps the digests waiting, five milliseconds for each megabyte
         from evalkit.families.probability.evaluate import Question, evaluate_inputs
@@ -104,7 +114,7 @@ def _evaluate(asked: Asked, outputs: Outputs, quiet: bool) -> Evaluation:
         question = Question(asked.bins, allowed, asked.synthetic, run, asked.max_gold)
         stored = None if given.stored is None or answers.stored is None else given.stored + answers.stored
         with progress_bar(stored, quiet) as progress:
-            report = evaluate_inputs(given, answers, question, progress=progress)
+            report = evaluate_inputs(given, answers, question, workers=workers, progress=progress)
     if outputs.out_path is not None:
         report.write_tables(outputs.out_path)
     if outputs.json_path is not None:

@@ -12,7 +12,7 @@ from evalkit.contracts.contract import Contract
 from evalkit.errors import Refusal
 from evalkit.formats.rows import Rows
 from evalkit.reading.counted import Place
-from evalkit.reading.engine import gather
+from evalkit.reading.engine import Workers, gather
 from evalkit.reading.splits import (
     APPEARANCE,
     SourceName,
@@ -44,7 +44,7 @@ def assert_contributor_held_out(
     found: pl.DataFrame,
     starts: Mapping[Place, int],
     sources: Sequence[SourceName],
-    workers: int,
+    workers: Workers,
     *,
     every: bool = False,
 ) -> None:
@@ -60,7 +60,7 @@ def assert_contributor_held_out(
         found: The ``suspects`` of all partitions.
         starts: The number of each partition's first line.
         sources: What the sources are called.
-        workers: Workers at a time.
+        workers: Workers at a time, or the engine that has them.
         every: Spell out each record, not only the first.
 
     Raises:

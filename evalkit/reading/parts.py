@@ -10,6 +10,7 @@ from evalkit.contracts.contract import Contract
 from evalkit.errors import Ledger, Refusal
 from evalkit.formats.rows import Rows
 from evalkit.reading.counted import Place, assert_records, empty, evidence_of, in_order, ledger_of, repeated, starts_of
+from evalkit.reading.engine import Workers
 from evalkit.reading.held_out import assert_contributor_held_out, suspects
 from evalkit.reading.splits import SourceName
 from evalkit.reading.tally import Pile
@@ -74,7 +75,7 @@ class Parts:
             part = replace(part, suspects=part.suspects.clear())
         self._parts.append(part)
 
-    def settle(self, workers: int) -> Settled:
+    def settle(self, workers: Workers) -> Settled:
         """Conclude, once all partitions are in.
 
         Raises:
@@ -95,7 +96,7 @@ class Parts:
         """Return the number of each partition's first line, counted from 1 in its source."""
         return starts_of(self._parts)
 
-    def assert_held_out(self, workers: int, *, every: bool = False) -> None:
+    def assert_held_out(self, workers: Workers, *, every: bool = False) -> None:
         """Refuse leaks and splits that cannot be re-derived; with ``every``, spell out each of them."""
         starts = self.starts()
         found = [part.suspects.with_columns(pl.col("line") + starts[part.place]) for part in in_order(self._parts)]

@@ -14,7 +14,7 @@ import polars as pl
 
 from evalkit.contracts.contract import SPLITS, Contract
 from evalkit.formats.grammar import scalar
-from evalkit.reading.engine import WORKERS, gather
+from evalkit.reading.engine import WORKERS, Workers, gather
 from evalkit.reading.parts import Part, Parts
 from evalkit.reading.tally import Pile, merge
 from evalkit.sources.formats import read_rows
@@ -45,7 +45,7 @@ class Dump:
     warnings: tuple[str, ...]
 
 
-def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None) -> Dump:
+def read(inputs: Inputs, contract: Contract, *, workers: Workers = WORKERS, progress: Progress | None = None) -> Dump:
     """Read all sources.
 
     Raises:

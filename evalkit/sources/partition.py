@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol, Self
@@ -47,6 +47,37 @@ class Partition(Protocol):
     @property
     def format(self) -> Format:
         """The format, whose module reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A whole file, whose digest is wanted."""
+
+    path: str
+    identity: Identity
+
+    @property
+    def stored(self) -> int:
+        """Its size."""
+        return self.identity.size
+
+
+Digests = Callable[[Sequence[Whole], threading.Event], Iterable[str]]
+"""Digests files in the order given, elsewhere than in a thread of this process, until the event is set."""
+
+
+def digest(file: Whole, stop: threading.Event | None = None) -> str:
+    """Return the SHA-256 of a file, of its beginning where it is stopped.
+
+    Raises:
+        Refusal: The file is gone, or is not the one that was named.
+    """
+    sha256 = hashlib.sha256()
+    buffer = bytearray(STEP)
+    with open_same(file.path, file.identity) as stream:
+        while not (stop and stop.is_set()) and (count := stream.readinto(buffer)):  # type: ignore[attr-defined]
+            sha256.update(memoryview(buffer)[:count])
+    return sha256.hexdigest()
 
 
 @dataclass(slots=True)
@@ -97,17 +128,24 @@ class Given:
 class Inputs:
     """The sources of one run: their partitions, as often as asked for, and their digests.
 
-    Plain files are digested in a thread of its own from the start. Everything else is digested as it passes through,
-    and what cannot be read a second time is kept in a temporary file without a name. A source that turns out to be
-    broken as a whole ends there, and is noted in ``broken``. Of a data frame nothing is stored: it has no digest.
+    Plain files are digested in a thread of its own from the start, or where ``digests`` does it. Everything else is
+    digested as it passes through, and what cannot be read a second time is kept in a temporary file without a name. A
+    source that turns out to be broken as a whole ends there, and is noted in ``broken``. Of a data frame nothing is
+    stored: it has no digest.
     """
 
     def __init__(
-        self, sources: Sequence[Source], partition_bytes: int = PARTITION_BYTES, partition_rows: int = PARTITION_ROWS
+        self,
+        sources: Sequence[Source],
+        partition_bytes: int = PARTITION_BYTES,
+        partition_rows: int = PARTITION_ROWS,
+        *,
+        digests: Digests | None = None,
     ) -> None:
         self.sources = tuple(sources)
         self._size = partition_bytes
         self._rows = partition_rows
+        self._digest = digests or _one_by_one
         self._digests: dict[int, tuple[int, str]] = {}
         self._spools: dict[int, Spool] = {}
         self._stack = ExitStack()
@@ -226,16 +264,16 @@ class Inputs:
 
     def _digest_files(self) -> None:
         try:
-            for index, source in enumerate(self.sources):
-                if source.identity is not None and not source.in_order:
-                    self._digests[index] = (source.identity.size, self._digest(source.name, source.identity))
+            files = {
+                index: Whole(source.name, source.identity)
+                for index, source in enumerate(self.sources)
+                if source.identity is not None and not source.in_order
+            }
+            for index, found in zip(files, self._digest(list(files.values()), self._stop), strict=False):
+                self._digests[index] = (files[index].stored, found)
         except BaseException as error:  # noqa: BLE001 - handed on to the caller of digests()
             self._failure = error
 
-    def _digest(self, path: str, identity: Identity) -> str:
-        sha256 = hashlib.sha256()
-        buffer = bytearray(STEP)
-        with open_same(path, identity) as file:
-            while not self._stop.is_set() and (count := file.readinto(buffer)):  # type: ignore[attr-defined]
-                sha256.update(memoryview(buffer)[:count])
-        return sha256.hexdigest()
+
+def _one_by_one(files: Sequence[Whole], stop: threading.Event) -> Iterator[str]:
+    return (digest(file, stop) for file in files)

@@ -37,6 +37,8 @@ class Lazy(Protocol):
 Input = str | os.PathLike[str] | ArrowStream | Lazy
 """What records are read from: a path, a pattern, a folder, or a data frame."""
 
+_ANY = -1
+
 
 class Identity(NamedTuple):
     """What tells whether a file is still the same file with the same content."""
@@ -50,6 +52,16 @@ class Identity(NamedTuple):
     def of(cls, status: os.stat_result) -> Identity:
         """Take the identity from a file's status."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+    @property
+    def elsewhere(self) -> Identity:
+        """What tells it on another machine, to which a file of a shared folder has another device and inode."""
+        return self._replace(device=_ANY, inode=_ANY)
+
+    def is_of(self, status: os.stat_result) -> bool:
+        """Tell whether a file's status is that of the same file."""
+        found = Identity.of(status)
+        return self in (found, found.elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +227,7 @@ def open_same(path: str, identity: Identity) -> IO[bytes]:
     except OSError as error:
         message = f"was there at the start and cannot be opened now: {error.strerror}"
         raise Refusal.of(Violation("file-changed", message, label(path))) from None
-    if Identity.of(os.fstat(file.fileno())) != identity:
+    if not identity.is_of(os.fstat(file.fileno())):
         file.close()
         message = "was changed while it was read; run again when it is whole"
         raise Refusal.of(Violation("file-changed", message, label(path)))

@@ -23,7 +23,7 @@ from evalkit.families.probability.result import Evaluation, evaluation
 from evalkit.families.probability.terms import BIN_KEYS, CLASS_KEYS
 from evalkit.formats.flat import FlatRows, nothing
 from evalkit.reading.counted import Place, assert_records, empty, evidence_of, ledger_of
-from evalkit.reading.engine import WORKERS, gather
+from evalkit.reading.engine import WORKERS, Asked, Workers, digests_by, gather, workers_of
 from evalkit.reading.read import Progress
 from evalkit.reading.tally import Pile, merge
 from evalkit.sources.formats import read_flat
@@ -59,6 +59,7 @@ def evaluate(
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
     max_gold: int = MAX_GOLD,
+    executor: Asked = None,
 ) -> Evaluation:
     r"""Measure probability vectors against gold: accuracy, calibration and proper scores, per family and model.
 
@@ -71,7 +72,9 @@ def evaluate(
         sum_tolerance: How far the sum of a vector may be off 1, best as decimal text. Vectors are never renormalised.
         synthetic: Say in the report that the records are invented.
         run: The caller's own record of the run, put into the report as it is.
-        max_gold: Most gold rows; they are held in memory.
+        max_gold: Most gold rows; they are held in memory, by every worker too.
+        executor: Where files are read: an executor of Dask or any other, or a text as ``--engine`` takes it; the
+            default is threads of this process. The report is the same.
 
     Returns:
         The report. The same records give the same report, however they are ordered or split into files (the evidence
@@ -92,8 +95,10 @@ def evaluate(
     """
     question = Question(bins, tolerance(sum_tolerance, "sum-tolerance"), synthetic, run, max_gold)
     sides = resolve_sides(listed(predictions), listed(gold))
-    with Inputs(sides[0]) as given, Inputs(sides[1]) as answers:
-        return evaluate_inputs(given, answers, question)
+    with workers_of(executor) as workers:
+        digests = digests_by(workers)
+        with Inputs(sides[0], digests=digests) as given, Inputs(sides[1], digests=digests) as answers:
+            return evaluate_inputs(given, answers, question, workers=workers)
 
 
 class GoldPart(NamedTuple):
@@ -108,7 +113,12 @@ class GoldPart(NamedTuple):
 
 
 def evaluate_inputs(
-    predictions: Inputs, gold: Inputs, question: Question, *, workers: int = WORKERS, progress: Progress | None = None
+    predictions: Inputs,
+    gold: Inputs,
+    question: Question,
+    *,
+    workers: Workers = WORKERS,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Read inputs that are open and measure the predictions. See ``evalkit.evaluate``."""
     answers = _read_gold(gold, question, workers, progress)
@@ -142,7 +152,7 @@ def evaluate_inputs(
     )
 
 
-def _read_gold(gold: Inputs, question: Question, workers: int, progress: Progress | None) -> list[GoldPart]:
+def _read_gold(gold: Inputs, question: Question, workers: Workers, progress: Progress | None) -> list[GoldPart]:
     parts: list[GoldPart] = []
     records = 0
     for part in gather(_read_gold_part, gold.partitions(), workers):

@@ -16,7 +16,7 @@ from evalkit.families.probability.join import FIRST_IDS, Joined
 from evalkit.families.probability.prediction import Prediction, decimal, deviation
 from evalkit.formats.flat import LINE, FlatRows
 from evalkit.reading.counted import Counted, Place, in_order, placed, starts_of
-from evalkit.reading.engine import gather
+from evalkit.reading.engine import Workers, gather
 from evalkit.records.strict_json import show
 from evalkit.sources.formats import read_flat
 from evalkit.sources.partition import Inputs, Partition
@@ -33,7 +33,7 @@ class Deviation(NamedTuple):
     line: int
 
 
-def explained(ledger: Ledger, inputs: Inputs, parts: Sequence[Counted], workers: int) -> Ledger:
+def explained(ledger: Ledger, inputs: Inputs, parts: Sequence[Counted], workers: Workers) -> Ledger:
     """Add to what is said of sums that are off 1 how far off the worst is, and the option that would take it."""
     if "sum" not in ledger.counts:
         return ledger
@@ -87,7 +87,7 @@ def twice_in_gold(gold: Gold, inputs: Inputs, parts: Sequence[Counted]) -> Ledge
     return Ledger.of(said())
 
 
-def twice_predicted(gold: Gold, inputs: Inputs, parts: Sequence[Joined], workers: int) -> Ledger:
+def twice_predicted(gold: Gold, inputs: Inputs, parts: Sequence[Joined], workers: Workers) -> Ledger:
     """Say which ids a model predicts twice."""
     keys = pl.concat([part.met.cast({"key": pl.UInt64}) for part in parts])
     unmet = pl.concat([part.unmet.hashes for part in parts])

@@ -21,7 +21,7 @@ from evalkit.families.selective.plan import best_cut, count, records_by_model
 from evalkit.families.selective.result import SCHEMA, Report
 from evalkit.families.selective.strata import Strata, curves, group
 from evalkit.formats.grammar import scalar
-from evalkit.reading.engine import WORKERS
+from evalkit.reading.engine import WORKERS, Asked, Workers, digests_by, workers_of
 from evalkit.reading.read import Progress, read
 from evalkit.sources.partition import Inputs
 from evalkit.sources.source import listed, resolve
@@ -39,6 +39,7 @@ def compare(
     policy: Policy | None = None,
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
+    executor: Asked = None,
 ) -> Report:
     r"""Judge every candidate in a dump of selective predictions.
 
@@ -56,6 +57,8 @@ def compare(
         policy: A rule about quality and a floor of confidence that suggestions must clear to be accepted.
         synthetic: Say in the report that the records are invented.
         run: The caller's own record of the run (id, commit, versions …), put into the report as it is.
+        executor: Where files are read: an executor of Dask or any other, or a text as ``--engine`` takes it; the
+            default is threads of this process. The report is the same.
 
     Returns:
         The report: verdict, candidates, evidence. The same records give the same report, however they are ordered
@@ -77,8 +80,10 @@ def compare(
     ('GO', 0.97, 0.03)
     """
     floor = unit_fraction(min_coverage, "min-coverage")
-    with Inputs(resolve(listed(dump))) as inputs:
-        return compare_inputs(inputs, Question(floor, contract, distinct(by), policy, synthetic, run))
+    question = Question(floor, contract, distinct(by), policy, synthetic, run)
+    sources = resolve(listed(dump))
+    with workers_of(executor) as workers, Inputs(sources, digests=digests_by(workers)) as inputs:
+        return compare_inputs(inputs, question, workers=workers)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Question:
 
 
 def compare_inputs(
-    inputs: Inputs, question: Question, *, workers: int = WORKERS, progress: Progress | None = None
+    inputs: Inputs, question: Question, *, workers: Workers = WORKERS, progress: Progress | None = None
 ) -> Report:
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
     contract, policy, by = question.reading, question.policy, question.by

@@ -1,0 +1,90 @@
+"""Dask: its own executor over a cluster that is there. Retries, scheduling and moving data are its own."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+
+from evalkit.engines.engine import Engine, EngineError
+
+NO_WORKERS = 30.0
+"""Seconds without a worker after which nothing more is waited for; a cluster that grows needs some to begin."""
+
+
+def over_client(client: Any, name: str) -> Engine:
+    """Return the engine of a client that is connected."""
+    return Engine(
+        name,
+        client.get_executor(pure=False),
+        slots=lambda: sum(client.nthreads().values()),
+        # The result of a task, not data that was scattered: should every worker that has it die, it is made again.
+        share=lambda data: client.submit(_same, data, pure=False),
+        watch=_Watch(client).look,
+        explain=_explained,
+    )
+
+
+@contextlib.contextmanager
+def connected(address: str) -> Iterator[Engine]:
+    """Connect to a scheduler: ``host:port``, an address with its protocol, or the path of a scheduler file.
+
+    Raises:
+        EngineError: Nothing answers there.
+    """
+    import dask
+    from distributed import Client
+
+    name = f"dask://{address}"
+    where: dict[str, Any] = {"address": address if "://" in address else f"tcp://{address}"}
+    if address.startswith("/"):
+        where = {"scheduler_file": address}
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said as an error of ours
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
+        try:
+            client: Any = Client(**where, set_as_default=False, name="evalkit")  # type: ignore[no-untyped-call]
+        except (OSError, ValueError) as error:
+            raise EngineError(f"{name}: no scheduler answers there: {error}") from None
+        try:
+            yield over_client(client, name)
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=2)
+
+
+class _Watch:
+    """Looks whether a cluster still has a scheduler and workers."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._since: float | None = None
+
+    def look(self) -> str | None:
+        """Say why nothing can be waited for any longer."""
+        if self._client.status not in ("running", "connecting", "newly-created"):
+            return "the scheduler is gone"
+        try:
+            workers = self._client.nthreads()
+        except Exception as error:  # noqa: BLE001 - whatever it is, nothing can be asked
+            return f"the scheduler does not answer: {error}"
+        if workers:
+            self._since = None
+            return None
+        self._since = self._since or time.monotonic()
+        return "it has no worker" if time.monotonic() - self._since > NO_WORKERS else None
+
+
+def _explained(error: BaseException) -> str:
+    if type(error).__name__ == "KilledWorker":
+        times = getattr(error, "allowed_failures", 0) + 1
+        return f"{times} workers died over it, one after the other"
+    if isinstance(error, CancelledError) or "Cancelled" in type(error).__name__:
+        return "the scheduler is gone, or has given the work up"
+    return f"{type(error).__name__}: {error}"
+
+
+def _same(data: bytes) -> bytes:
+    return data

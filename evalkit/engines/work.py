@@ -1,0 +1,118 @@
+"""The side of a worker: a task, unpacked once, done with some partitions, and what came of it packed.
+
+What goes in and comes out is made of plain tuples, texts and bytes, so that versions can be compared before anything
+of another version is unpacked.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import threading
+import traceback
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from evalkit.engines.pack import packed, unpacked
+from evalkit.errors import Refusal
+
+DONE, REFUSED, FAILED, OTHER = "done", "refused", "failed", "other version"
+_KEPT_TASKS = 2
+"""Tasks that a worker keeps unpacked: what one run asks, and what it asks next."""
+
+_kept: OrderedDict[str, Any] = OrderedDict()
+_lock = threading.Lock()
+
+
+class Versions(NamedTuple):
+    """What must be the same wherever partitions of one run are read."""
+
+    evalkit: str
+    polars: str
+
+    def __str__(self) -> str:
+        return f"evalkit {self.evalkit} with Polars {self.polars}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A packed task in a file, for workers on this machine."""
+
+    path: str
+
+
+def versions() -> Versions:
+    """Return the versions of this process."""
+    return Versions(sys.modules["evalkit"].__version__, pl.__version__)  # it is there, and above this layer
+
+
+def work(expected: Versions, name: str, task: bytes | Parked, items: bytes) -> tuple[str, Any]:
+    """Do a task with partitions.
+
+    Args:
+        expected: The versions of who asks.
+        name: The digest of the task, by which it is known when it comes again.
+        task: The packed task, a function of one partition.
+        items: The packed partitions.
+
+    Returns:
+        What became of it, and the packed results; or the refusal; or what failed.
+    """
+    own = versions()
+    if tuple(own) != tuple(expected):
+        return OTHER, (worker_name(), *own)
+    try:
+        known = _task(name, task)
+        return DONE, packed([known(item) for item in unpacked(items)])
+    except Refusal as refusal:
+        return REFUSED, packed(refusal)
+    except Exception as error:  # noqa: BLE001 - told to who asked, who raises it
+        said = f"{type(error).__name__}: {error}"
+        return FAILED, (worker_name(), said, isinstance(error, OSError | MemoryError), traceback.format_exc())
+
+
+def worker_name() -> str:
+    """Return what a worker is called: its machine and its process."""
+    return f"{platform.node() or 'localhost'}, process {os.getpid()}"
+
+
+def _task(name: str, task: bytes | Parked) -> Any:
+    with _lock:  # several threads of a worker may ask at once, and it may be large
+        if name not in _kept:
+            _kept[name] = unpacked(Path(task.path).read_bytes() if isinstance(task, Parked) else task)
+            while len(_kept) > _KEPT_TASKS:
+                _kept.popitem(last=False)
+        _kept.move_to_end(name)
+        return _kept[name]
+
+
+def portions(items: Sequence[Any]) -> str:
+    """Say which partitions these are.
+
+    >>> class Range(NamedTuple):
+    ...     path: str; start: int; stop: int
+    >>> portions([Range("a.jsonl", 0, 1000), Range("b.jsonl", 0, 10)])
+    'a.jsonl, bytes 0 to 1,000, and 1 more'
+    """
+    more = f", and {len(items) - 1:,} more" if len(items) > 1 else ""
+    return _portion(items[0]) + more
+
+
+def _portion(item: Any) -> str:
+    path = getattr(item, "path", None)
+    if path is None:
+        known = hasattr(item, "source") and hasattr(item, "number")
+        return f"part {item.number + 1} of input {item.source + 1}" if known else "a part of the input"
+    if hasattr(item, "start"):
+        return f"{path}, bytes {item.start:,} to {item.stop:,}"
+    for what, words in (("groups", "row groups"), ("batches", "record batches")):
+        if hasattr(item, what):
+            found = getattr(item, what)
+            return f"{path}, {words} {found.start:,} to {found.stop:,}"
+    return str(path)
