@@ -46,7 +46,7 @@ from evalkit import (
 from evalkit.analysis.query import Tables, answer
 from evalkit.analysis.sql import Select
 from evalkit.analysis.written import format_of
-from evalkit.engines import engine, work
+from evalkit.engines import engine, failures, work
 from evalkit.engines.work import Versions
 from evalkit.families.ranking.trec import read_trec
 from evalkit.families.selective.plan import select_threshold
@@ -55,6 +55,7 @@ from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
 from evalkit.results.report_file import MAX_REPORT
 from evalkit.results.run_record import read_run_record
+from evalkit.sources.partition import Whole
 from evalkit.sources.source import open_same, resolve
 
 FIXTURES = Path("data-fixtures", "selective")
@@ -336,14 +337,23 @@ def _other_worker() -> object:
     with (
         patch.object(work, "worker_name", return_value="node7, process 4711"),
         patch.object(work, "versions", return_value=there),
+        patch.object(failures, "versions", return_value=here),
         patch.object(engine, "versions", return_value=here),
         ThreadPoolExecutor(1) as executor,
     ):
         return compare(DUMP, FLOOR, executor=executor)
 
 
+def _other_file() -> object:
+    identity = resolve([DUMP])[0].identity
+    assert identity is not None
+    message = "was there at the start and cannot be opened now: No such file or directory"
+    gone = Refusal.of(Violation("file-changed", message, os.path.abspath(DUMP)))
+    raise failures.of_worker(gone, "node7, process 4711", [Whole(DUMP, identity)])
+
+
 def _too_large() -> object:
-    raise Refusal.of(engine.too_much(1_320_000_000))
+    raise Refusal.of(failures.too_much(1_320_000_000))
 
 
 def _busy() -> object:
@@ -370,6 +380,7 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(compare, DUMP, FLOOR, executor="spark://10.0.0.7"),
     _no_extra,
     _other_worker,
+    _other_file,
     _too_large,
     partial(_asked, "SELECT model FROM records GROUP BY split"),
     partial(_asked, "DROP TABLE records"),

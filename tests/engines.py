@@ -48,7 +48,7 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[Cluster]:
+def cluster(folder: Path, workers: int = 2, *options_of_workers: str, **variables: str) -> Iterator[Cluster]:
     """Start a cluster; whatever happens, it is gone at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -73,7 +73,7 @@ def cluster(folder: Path, workers: int = 2, **variables: str) -> Iterator[Cluste
 
         host, _, port = address.partition(":")
         scheduler = start("scheduler", "--host", host, "--port", port)
-        more = ("--nthreads", "1", "--host", host, "--preload", str(TESTS / "engine_worker.py"))
+        more = ("--nthreads", "1", "--host", host, "--preload", str(TESTS / "engine_worker.py"), *options_of_workers)
         own = [start("worker", f"tcp://{address}", *more, "--local-directory", str(folder)) for _ in range(workers)]
         with workers_of(f"dask://{address}") as engine:
             assert isinstance(engine, Engine)

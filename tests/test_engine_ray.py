@@ -22,7 +22,8 @@ from engines import TASK_BYTES, compared, evaluated, records, small_tasks
 from test_engines import sides
 
 from evalkit.engines import engine as engine_module
-from evalkit.engines.engine import Engine, EngineError
+from evalkit.engines.engine import Engine
+from evalkit.engines.failures import EngineError
 from evalkit.reading.engine import Workers, gather, workers_of
 from evalkit.sources.partition import Inputs
 from evalkit.sources.source import resolve

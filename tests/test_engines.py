@@ -27,18 +27,24 @@ import polars as pl
 import pytest
 import support
 from engines import TASK_BYTES, Cluster, cluster, compared, evaluated, records, small_tasks
+from observations import command, document, merge, page, query, write_document, write_lines
 
 import evalkit
 from evalkit.contracts.contract import BRISTOL
+from evalkit.engines import dask as dask_module
 from evalkit.engines import engine as engine_module
-from evalkit.engines.engine import AHEAD, Engine, EngineError, bundles
+from evalkit.engines import failures
+from evalkit.engines.engine import AHEAD, Engine, bundles
+from evalkit.engines.failures import EngineError
 from evalkit.engines.processes import Processes
 from evalkit.errors import Refusal
-from evalkit.reading.engine import Asked, digests_by, gather, workers_of
+from evalkit.families.observations.measure import Question as MeasureQuestion
+from evalkit.families.observations.measure import answer
+from evalkit.reading.engine import Asked, digests_by, engine_of, gather, workers_of
 from evalkit.sources.partition import Inputs, Partition, Whole
 from evalkit.sources.source import resolve
 
-KINDS = ("dask", "processes", "pool")
+KINDS = ("dask", "processes")
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +77,7 @@ def asked(request: pytest.FixtureRequest) -> Asked:
 
 
 every_kind = pytest.mark.parametrize("asked", KINDS, indirect=True)
+and_a_pool = pytest.mark.parametrize("asked", [*KINDS, "pool"], indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +111,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # the same bytes
 
 
-@every_kind
+@and_a_pool
 def test_compare_gives_the_same_bytes(asked: Asked, dumps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many files, byte ranges, row groups, record batches, streams and frames: the report is that of one machine."""
     monkeypatch.chdir(dumps)
@@ -168,7 +175,7 @@ def sides(folder: Path, *, files: int = 4) -> tuple[list[str], list[str]]:
     return [str(folder / "p*.jsonl")], [str(folder / "g*.jsonl")]
 
 
-@every_kind
+@and_a_pool
 def test_evaluate_gives_the_same_bytes(asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gold goes to every worker once, along with a task or shared, and the report is that of one machine."""
     given = sides(tmp_path / "s")
@@ -302,6 +309,44 @@ def test_a_file_that_changes_is_refused_by_workers_too(dask: Cluster, tmp_path: 
     assert "was changed while it was read" in elsewhere
 
 
+@and_a_pool
+def test_measure_gives_the_same_bytes(asked: Asked, tmp_path: Path) -> None:
+    """Lists of the document and lists as lines: sums, digest and every refusal are those of one machine."""
+    pages = [page(n, f"{n} " + "abc def " * 60, f"{n} " + "abd def " * 60, stratum=str(n % 3)) for n in range(1500)]
+    queries = [query(n, {"d": 2, f"d{n}": 1}, lexical=["d", f"d{n}"], dense=[f"d{n}"]) for n in range(300)]
+    lists = {"merges": [merge(1, accepted=True, correct=True)], "commands": [command(1, "run -x", "run -y")]}
+    files = {
+        "ocr_cases": str(write_lines(tmp_path / "ocr.jsonl", pages)),
+        "retrieval_queries": str(write_lines(tmp_path / "queries.jsonl", queries)),
+    }
+    question = MeasureQuestion(str(write_document(tmp_path / "d.json", document(**lists))), files)
+    with workers_of(asked) as workers:
+        engine = engine_of(workers)
+        assert engine is not None
+        assert answer(question)["OCR CER"]["numerator"] == 1500 * 60
+        assert answer(question, engine=engine).to_json() == answer(question).to_json()
+        write_lines(tmp_path / "ocr.jsonl", [*pages, page(7, "a", "b"), {**page("x", "a", "b"), "source_id": "z"}])
+        with pytest.raises(Refusal, match=r"ocr.jsonl:1502: .*source_id") as here:
+            answer(question)
+        with pytest.raises(Refusal) as there:
+            answer(question, engine=engine)
+        assert (str(there.value), there.value.counts) == (str(here.value), here.value.counts)
+
+
+def test_a_file_that_a_worker_does_not_see_is_said(
+    dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path that leads nowhere on a worker is not said to be a file that was changed."""
+    monkeypatch.chdir(tmp_path)
+    support.dump(Path("unseen.jsonl"), records(1, 50))
+    said = compared(dask.engine, "unseen.jsonl")
+    assert said.startswith("unseen.jsonl: is not the same file to worker ")
+    assert (
+        "where it was changed while it was read; run again when it is whole; workers read files by themselves" in said
+    )
+    assert said.endswith("[engine-file]")
+
+
 # failures
 
 
@@ -384,6 +429,16 @@ def test_the_command_says_so_and_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "r.json").exists()
 
 
+def test_a_cluster_left_without_workers_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody replaces the worker that a task has killed, the run ends too, and the task is named."""
+    dump = support.dump(tmp_path / "poison.jsonl", records(1, 1000))
+    monkeypatch.setattr(dask_module, "NO_WORKERS", 0.5)
+    monkeypatch.setattr(engine_module, "LOOK", 0.3)
+    said = r"it has no worker; not read: .*poison.jsonl, bytes [0-9,]+ to"
+    with cluster(tmp_path, 1, "--no-nanny") as own, pytest.raises(EngineError, match=said):
+        compared(own.engine, str(dump), 60_000)
+
+
 def test_a_scheduler_killed_ends_the_run(dumps: Path, tmp_path: Path) -> None:
     """A scheduler that dies in the middle of a run is a failure of the machine, said at once with what was not read."""
     with cluster(tmp_path) as own:
@@ -395,7 +450,7 @@ def test_a_scheduler_killed_ends_the_run(dumps: Path, tmp_path: Path) -> None:
             compared(own.engine, str(dumps / "whole.jsonl"), 10_000, progress=kill)
 
 
-@every_kind
+@and_a_pool
 def test_a_failing_disk_and_a_bug_are_told_apart(asked: Asked, dumps: Path) -> None:
     """What the machine does is an OSError that names the partition; a bug of ours shows the worker's trace."""
     with small_tasks(asked) as workers, Inputs(resolve([str(dumps / "part-00.jsonl")])) as inputs:
@@ -443,7 +498,7 @@ def test_copies_of_this_process_are_refused(dumps: Path) -> None:
 
 def test_too_much_for_every_worker_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gold above the stated size is refused with the way out, before it is sent."""
-    monkeypatch.setattr(engine_module, "SHARED_BYTES", 10_000)
+    monkeypatch.setattr(failures, "SHARED_BYTES", 10_000)
     said = evaluated("processes:2", sides(tmp_path / "s"))
     assert "more than 10,000; evaluate parts of the families apart, or on this machine with --engine local" in said
 

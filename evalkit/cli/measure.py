@@ -56,6 +56,10 @@ def measure(
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write report.json and measurements.parquet into this folder.")
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="Who reads: local, processes:N, dask://host:port, ray://auto."),
+    ] = "local",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
 ) -> None:
     """Measure labelled observations: recorded text, commands, rankings, reviews.
@@ -75,7 +79,7 @@ def measure(
         files = {name: path for name, path in zip(OPTIONS.values(), given, strict=True) if path is not None}
         judged = _judged(qrels, run or [], source, max_grade, drop_queries_without_relevant)
         outputs = Outputs(output, out)
-        report = _measure(Question(document, files, judged), outputs, quiet)
+        report = _measure(Question(document, files, judged), outputs, engine, quiet)
         with printing():
             _show(report, outputs, quiet)
     raise typer.Exit(GO)
@@ -104,10 +108,11 @@ def runs_of(runs: list[str]) -> dict[str, str]:
     return named
 
 
-def _measure(question: Question, outputs: Outputs, quiet: bool) -> MeasurementReport:
+def _measure(question: Question, outputs: Outputs, engine: str, quiet: bool) -> MeasurementReport:
     from evalkit.families.observations.document import RETRIEVAL
     from evalkit.families.observations.given import sources_of
     from evalkit.families.observations.measure import answer
+    from evalkit.reading.engine import engine_of, workers_of
     from evalkit.results.outputs import check_outputs
 
     sources = sources_of(question.paths)
@@ -118,8 +123,8 @@ def _measure(question: Question, outputs: Outputs, quiet: bool) -> MeasurementRe
     plain = [sources[name].identity for name in question.files if not sources[name].compressed]
     known = [one.size for one in plain if one is not None]
     stored = sum(known) if len(known) == len(question.files) else None
-    with progress_bar(stored, quiet or not question.files) as progress:
-        report = answer(question, progress=progress)
+    with workers_of(engine) as workers, progress_bar(stored, quiet or not question.files) as progress:
+        report = answer(question, progress=progress, engine=engine_of(workers))
     if outputs.out_path is not None:
         report.write_tables(outputs.out_path)
     if outputs.json_path is not None:

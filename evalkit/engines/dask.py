@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from typing import Any
 
-from evalkit.engines.engine import Engine, EngineError
+from evalkit.engines.engine import Engine
+from evalkit.engines.failures import EngineError
 
 NO_WORKERS = 30.0
 """Seconds without a worker after which nothing more is waited for; a cluster that grows needs some to begin."""
@@ -29,13 +30,27 @@ def over_client(client: Any, name: str) -> Engine:
 
 
 @contextlib.contextmanager
+def over_executor(executor: Any) -> Iterator[Engine]:
+    """Return the engine of Dask's own executor, which the caller keeps."""
+    client = executor._client
+    with _large_tasks():
+        yield over_client(client, f"dask://{client.scheduler.address}")
+
+
+def _large_tasks() -> Any:
+    """Let Dask not warn of large tasks: lines of a stream have no other way to a worker."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"})
+
+
+@contextlib.contextmanager
 def connected(address: str) -> Iterator[Engine]:
     """Connect to a scheduler: ``host:port``, an address with its protocol, or the path of a scheduler file.
 
     Raises:
         EngineError: Nothing answers there.
     """
-    import dask
     from distributed import Client
 
     name = f"dask://{address}"
@@ -43,7 +58,7 @@ def connected(address: str) -> Iterator[Engine]:
     if address.startswith("/"):
         where = {"scheduler_file": address}
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said as an error of ours
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "10GB"}):
+    with _large_tasks():
         try:
             client: Any = Client(**where, set_as_default=False, name="evalkit")  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any, TypeVar
 
+from evalkit.engines import failures
+from evalkit.engines.failures import EngineError, of_worker, other_version, portions, too_much, unread
 from evalkit.engines.pack import packed, unpacked
-from evalkit.engines.work import DONE, OTHER, REFUSED, Versions, portions, versions, work
-from evalkit.errors import Refusal, Violation
-from evalkit.sources.source import label
+from evalkit.engines.work import DONE, OTHER, REFUSED, Versions, versions, work
+from evalkit.errors import Refusal
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,9 +33,6 @@ which the few milliseconds that an engine takes for a task are nothing."""
 MOST_ITEMS = 256
 """Most partitions of a task."""
 
-SHARED_BYTES = 1024 * 1024 * 1024
-"""Most packed bytes that every worker is given, above all gold."""
-
 LARGE_BYTES = 64 * 1024
 """Bytes from which on what every task needs is shared, not sent along with each."""
 
@@ -42,9 +42,8 @@ AHEAD = 3
 LOOK = 2.0
 """Seconds after which an engine that has finished nothing is looked at."""
 
-
-class EngineError(OSError):
-    """The engine or a worker failed, not the input; running again may succeed."""
+_LISTEN = 0.1
+"""Seconds after which it is seen that nothing more is wanted."""
 
 
 @dataclass(frozen=True)
@@ -88,70 +87,78 @@ class Engine:
             stop: Once it is set, nothing more is waited for.
 
         Raises:
-            Refusal: Of a task; or a worker has another evalkit or Polars.
+            Refusal: Of a task; or a worker has another evalkit or Polars, or another file under the same name.
             EngineError: The engine failed, or a worker's machine.
         """
         data = packed(task)
-        if len(data) > SHARED_BYTES:
+        if len(data) > failures.SHARED_BYTES:
             raise Refusal.of(too_much(len(data)))
-        known = (versions(), hashlib.sha256(data).hexdigest(), self._shared(data))
-        running: dict[Future[Any], list[Item]] = {}
-        limit = max(AHEAD * self.slots(), AHEAD)
+        with self._failing([]):
+            shared = data if len(data) < LARGE_BYTES else self.share(data)
+        known = (versions(), hashlib.sha256(data).hexdigest(), shared)
+        running: dict[Future[Any], list[Any]] = {}
+        limit = Limit(self)
         try:
             for bundle in bundles(items, self.task_bytes):
-                running[self._submitted(known, bundle)] = bundle
-                while len(running) >= limit:
+                with self._failing([bundle]):
+                    running[self.executor.submit(work, *known, self._described(bundle))] = bundle
+                    most = limit.now()
+                while len(running) >= most and not _is_set(stop):
                     yield from self._finished(running, in_order=in_order, stop=stop)
-            while running:
+                if _is_set(stop):
+                    return
+            while running and not _is_set(stop):
                 yield from self._finished(running, in_order=in_order, stop=stop)
         finally:
             for future in running:
                 future.cancel()
 
-    def _submitted(self, known: tuple[Versions, str, Any], bundle: list[Any]) -> Future[Any]:
-        asked = packed([self._described(item) for item in bundle])
+    @contextmanager
+    def _failing(self, items: list[list[Any]]) -> Iterator[None]:
+        """Take whatever is raised by the engine for its failure."""
         try:
-            return self.executor.submit(work, *known, asked)
+            yield
+        except (Refusal, EngineError):
+            raise
         except Exception as error:
-            raise self._failure(self.explain(error), [bundle]) from error
+            raise unread(self.name, self.explain(error), items) from error
 
-    def _shared(self, data: bytes) -> Any:
-        return data if len(data) < LARGE_BYTES else self.share(data)
-
-    def _described(self, item: Any) -> Any:
-        """Return a partition as a worker can read it, which is in another folder, and maybe on another machine."""
-        if not hasattr(item, "path"):
-            return item
-        identity = item.identity.elsewhere if self.far else item.identity
-        return replace(item, path=os.path.abspath(item.path), identity=identity)
+    def _described(self, bundle: list[Any]) -> bytes:
+        """Pack partitions as a worker can read them, which is in another folder, and maybe on another machine."""
+        packing = []
+        for item in bundle:
+            if hasattr(item, "path"):
+                identity = item.identity.elsewhere if self.far else item.identity
+                packing.append(replace(item, path=os.path.abspath(item.path), identity=identity))
+            else:
+                packing.append(item)
+        return packed(packing)
 
     def _finished(self, running: dict[Future[Any], list[Any]], *, in_order: bool, stop: Event | None) -> Iterator[Any]:
         """Wait for the next that must be done, and take out whatever is done by then."""
         awaited = [next(iter(running))] if in_order else list(running)
+        look = time.monotonic() + LOOK
         done: Iterable[Future[Any]] = ()
         while not done:
-            done, _ = wait(awaited, timeout=LOOK, return_when=FIRST_COMPLETED)
-            if stop is not None and stop.is_set():
-                running.clear()
+            done, _ = wait(awaited, timeout=LOOK if stop is None else _LISTEN, return_when=FIRST_COMPLETED)
+            if _is_set(stop):
                 return
-            if not done and (lost := self.watch()) is not None:
-                raise self._failure(lost, list(running.values()))
+            if not done and time.monotonic() >= look:
+                look = time.monotonic() + LOOK
+                if (lost := self.watch()) is not None:
+                    raise unread(self.name, lost, list(running.values()))
         for future in done:
-            try:
-                outcome = future.result()
-            except BaseException as error:
-                if future.cancelled() or future.done():
-                    raise self._unfinished(error, running, future) from None
-                raise
-            bundle = running.pop(future)
-            yield from self._results(outcome, bundle)
+            error = CancelledError() if future.cancelled() else future.exception()
+            if error is not None:
+                raise self._unfinished(error, running, future)
+            yield from self._results(future.result(), running.pop(future))
 
     def _results(self, outcome: tuple[str, Any], bundle: list[Any]) -> list[Any]:
         kind, found = outcome
         if kind == DONE:
             return list(unpacked(found))
         if kind == REFUSED:
-            raise _as_named(unpacked(found), bundle)
+            raise of_worker(unpacked(found[1]), found[0], bundle)
         if kind == OTHER:
             raise Refusal.of(other_version(self.name, found[0], Versions(*found[1:])))
         worker, said, machine, trace = found
@@ -168,43 +175,34 @@ class Engine:
                 return Refusal.of(other_version(self.name, "a worker", None))
             cause = cause.__cause__ or cause.__context__
         # Tasks that were next to it on a worker that died may have been given up with it.
-        same = [found for one, found in running.items() if one is future or _failed_like(one, error)]
-        return self._failure(self.explain(error), same)
-
-    def _failure(self, said: str, bundles: list[list[Any]]) -> EngineError:
-        few = "; ".join(portions(bundle) for bundle in bundles[:3])
-        more = f" and {len(bundles) - 3:,} other tasks" if len(bundles) > 3 else ""
-        return EngineError(f"{self.name}: {said}; not read: {few}{more}")
+        same = [found for one, found in running.items() if one is future or _ended_like(one, error)]
+        return unread(self.name, self.explain(error), same)
 
 
-def _as_named(refusal: Refusal, bundle: list[Any]) -> Refusal:
-    """Return a worker's refusal with files called as the caller calls them."""
-    names = {label(os.path.abspath(item.path)): label(item.path) for item in bundle if hasattr(item, "path")}
-    said = [replace(one, file=names.get(one.file or "", one.file)) for one in refusal.violations]
-    return Refusal(said, refusal.counts, refusal.lines)
+def _is_set(stop: Event | None) -> bool:
+    return stop is not None and stop.is_set()
 
 
-def _failed_like(future: Future[Any], error: BaseException) -> bool:
-    if not future.done() or future.cancelled():
-        return future.done() and type(error).__name__ == "CancelledError"
-    return type(future.exception()) is type(error)
+def _ended_like(future: Future[Any], error: BaseException) -> bool:
+    if future.cancelled():
+        return isinstance(error, CancelledError)
+    return future.done() and type(future.exception()) is type(error)
 
 
-def other_version(engine: str, worker: str, found: Versions | None) -> Violation:
-    """Say that a worker has other versions, or no evalkit at all."""
-    has = "has no such evalkit" if found is None else f"has {found}"
-    who = worker if found is None else f"worker {worker}"
-    message = f"{who} of {engine} {has}, and here is {versions()}; install the same on every worker"
-    return Violation("engine-versions", message)
+class Limit:
+    """How many tasks may be under way; a cluster may grow or shrink meanwhile."""
 
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._most = 0
+        self._until = 0.0
 
-def too_much(size: int) -> Violation:
-    """Say that what every worker must hold is too large."""
-    message = (
-        f"what every worker must hold, above all gold, is {size:,} bytes packed, more than {SHARED_BYTES:,}; "
-        "evaluate parts of the families apart, or on this machine with --engine local"
-    )
-    return Violation("engine-shared", message)
+    def now(self) -> int:
+        """Return it, as it was found a moment ago."""
+        if time.monotonic() >= self._until:
+            self._most = AHEAD * max(self._engine.slots(), 1)
+            self._until = time.monotonic() + LOOK
+        return self._most
 
 
 def bundles(items: Iterable[Item], least: int) -> Iterator[list[Item]]:

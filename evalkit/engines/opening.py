@@ -58,7 +58,12 @@ def opened(asked: str | Executor) -> Iterator[Engine | None]:
         EngineError: None answers at the address.
     """
     if isinstance(asked, Executor):
-        yield adapted(asked)
+        if type(asked).__module__.partition(".")[0] == "distributed":
+            dask: Any = importlib.import_module("evalkit.engines.dask")
+            with dask.over_executor(asked) as engine:
+                yield engine
+        else:
+            yield adapted(asked)
         return
     kind, place = named(asked)
     if kind == "processes":
@@ -78,15 +83,9 @@ def adapted(executor: Executor) -> Engine:
     Raises:
         Refusal: Its workers are copies of this process.
     """
-    home = type(executor).__module__.partition(".")[0]
     if isinstance(executor, Processes):
         count = executor.count
         return Engine(f"processes:{count}", executor, lambda: count, executor.park, explain=str, far=False)
-    if home == "distributed":
-        from evalkit.engines.dask import over_client
-
-        client: Any = getattr(executor, "_client")  # noqa: B009 - it has no public name
-        return over_client(client, f"dask://{client.scheduler.address}")
     if type(executor).__name__ == "RayExecutor":
         from evalkit.engines.ray import RayExecutor, over_executor
 
@@ -100,5 +99,5 @@ def adapted(executor: Executor) -> Engine:
         )
         raise Refusal.of(Violation("engine", message, field="executor", value=type(executor).__name__))
     count = getattr(executor, "_max_workers", None) or 8
-    far = home != "concurrent"
+    far = type(executor).__module__.partition(".")[0] != "concurrent"
     return Engine(type(executor).__name__, executor, lambda: count, far=far)

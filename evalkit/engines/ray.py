@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from evalkit.engines.engine import Engine, EngineError
+from evalkit.engines.engine import Engine
+from evalkit.engines.failures import EngineError
 
 RETRIES = 3
 """How often Ray gives a task to another worker when one dies."""

@@ -12,7 +12,6 @@ import sys
 import threading
 import traceback
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +70,7 @@ def work(expected: Versions, name: str, task: bytes | Parked, items: bytes) -> t
         known = _task(name, task)
         return DONE, packed([known(item) for item in unpacked(items)])
     except Refusal as refusal:
-        return REFUSED, packed(refusal)
+        return REFUSED, (worker_name(), packed(refusal))
     except Exception as error:  # noqa: BLE001 - told to who asked, who raises it
         said = f"{type(error).__name__}: {error}"
         return FAILED, (worker_name(), said, isinstance(error, OSError | MemoryError), traceback.format_exc())
@@ -90,29 +89,3 @@ def _task(name: str, task: bytes | Parked) -> Any:
                 _kept.popitem(last=False)
         _kept.move_to_end(name)
         return _kept[name]
-
-
-def portions(items: Sequence[Any]) -> str:
-    """Say which partitions these are.
-
-    >>> class Range(NamedTuple):
-    ...     path: str; start: int; stop: int
-    >>> portions([Range("a.jsonl", 0, 1000), Range("b.jsonl", 0, 10)])
-    'a.jsonl, bytes 0 to 1,000, and 1 more'
-    """
-    more = f", and {len(items) - 1:,} more" if len(items) > 1 else ""
-    return _portion(items[0]) + more
-
-
-def _portion(item: Any) -> str:
-    path = getattr(item, "path", None)
-    if path is None:
-        known = hasattr(item, "source") and hasattr(item, "number")
-        return f"part {item.number + 1} of input {item.source + 1}" if known else "a part of the input"
-    if hasattr(item, "start"):
-        return f"{path}, bytes {item.start:,} to {item.stop:,}"
-    for what, words in (("groups", "row groups"), ("batches", "record batches")):
-        if hasattr(item, what):
-            found = getattr(item, what)
-            return f"{path}, {words} {found.start:,} to {found.stop:,}"
-    return str(path)

@@ -46,6 +46,11 @@ def workers_of(asked: Asked) -> Iterator[Workers]:
         yield engine or WORKERS
 
 
+def engine_of(workers: Workers) -> Engine | None:
+    """Return the engine that has the workers; None where they are threads of this process."""
+    return None if isinstance(workers, int) else workers
+
+
 def digests_by(workers: Workers) -> Digests | None:
     """Return who digests files: workers on other machines, a task a file, lest all data pass through this one.
 

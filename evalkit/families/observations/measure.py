@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import Refusal, Violation
 from evalkit.families.observations.document import RETRIEVAL, Document, parse_document
 from evalkit.families.observations.given import sources_of, whole
-from evalkit.families.observations.reading import Judged, Reading
+from evalkit.families.observations.reading import ByEngine, Judged, Reading
 from evalkit.families.observations.result import MeasurementReport
 from evalkit.families.observations.spread import PATIENCE, WORKERS, Spread
 from evalkit.families.ranking.metrics import MAX_GRADE
+from evalkit.reading.engine import Asked, engine_of, workers_of
 from evalkit.sources.source import Source
 
 if TYPE_CHECKING:
+    from evalkit.engines.engine import Engine
     from evalkit.reading.read import Progress
 
 DOCUMENT = "document"
@@ -71,6 +74,7 @@ def measure(
     source: str | None = None,
     max_grade: int = MAX_GRADE,
     drop_queries_without_relevant: bool = False,
+    executor: Asked = None,
 ) -> MeasurementReport:
     """Measure labelled observations: recorded texts, commands, rankings and reviews beside what is right.
 
@@ -88,6 +92,8 @@ def measure(
         source: The declared source that the queries of these files are about.
         max_grade: The highest grade that the judgments may give.
         drop_queries_without_relevant: Leave out judged queries without a relevant document, and count them.
+        executor: Who reads cases: an executor of Dask or any other, or a text as ``--engine`` takes it; the default is
+            processes of this machine. The report is the same.
 
     Returns:
         The report. A family without a case has null values; the same observations give the same report, whatever
@@ -111,7 +117,8 @@ def measure(
     judgments = None if qrels is None else os.fspath(qrels)
     judged = judged_of(judgments, named, source, max_grade, drop_queries_without_relevant)
     plain = document if isinstance(document, Mapping) else os.fspath(document)
-    return answer(Question(plain, files, judged))
+    with workers_of(executor) as found:
+        return answer(Question(plain, files, judged), engine=engine_of(found))
 
 
 def judged_of(
@@ -135,7 +142,11 @@ def judged_of(
 
 
 def answer(
-    question: Question, workers: int = WORKERS, patience: float = PATIENCE, progress: Progress | None = None
+    question: Question,
+    workers: int = WORKERS,
+    patience: float = PATIENCE,
+    progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> MeasurementReport:
     """Read what a question names, and measure it. See ``measure``.
 
@@ -144,14 +155,16 @@ def answer(
         workers: How many processes may read at a time.
         patience: Seconds of work after which they are started.
         progress: Told how many bytes and lines of JSON Lines were read.
+        engine: Reads in their place; TREC files are read here all the same.
     """
     sources = sources_of(question.paths)
     document, label = _document(question, sources.pop(DOCUMENT, None))
-    reading = Reading(document, label, progress)
+    reading = Reading(document, label, progress, engine)
     from_files = [*question.files, *([RETRIEVAL] if question.judged else [])]
     reading.refuse_twice(document.lists, from_files)
     header = {} if document.header is None else document.header.plain
-    with Spread(document.sources, workers, patience) as spread:
+    own = Spread(document.sources, workers, patience)
+    with own if engine is None else nullcontext(ByEngine(document.sources, engine)) as spread:
         for name in sorted({*header, *document.lists, *from_files}):
             if name == RETRIEVAL and question.judged is not None:
                 reading.judged(question.judged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import Ledger, Violation
 from evalkit.families.observations.part import Part
@@ -13,6 +13,9 @@ from evalkit.families.ranking.rules import Query, canonical_query, read_query
 from evalkit.families.ranking.tally import Tally
 from evalkit.records.rules import is_name
 from evalkit.records.strict_json import show
+
+if TYPE_CHECKING:
+    from evalkit.engines.engine import Engine
 
 PART_BYTES = 8 * 1024 * 1024
 """About how many bytes of lines are read at a time."""
@@ -35,11 +38,11 @@ def cases_part(cases: Sequence[Any], sources: Collection[str] | None) -> Part:
     return Part(len(cases), list(queries), ids, tally, canonical, Ledger.of(broken))
 
 
-def line_parts(parts: Iterable[bytes], sources: Collection[str] | None) -> Iterator[Part]:
+def line_parts(parts: Iterable[bytes], sources: Collection[str] | None, engine: Engine | None = None) -> Iterator[Part]:
     """Read whole lines, part by part."""
     from evalkit.families.ranking.lines import read_chunks  # only where there are lines: it takes the dataframe library
 
-    for found in read_chunks(parts, sources):
+    for found in read_chunks(parts, sources, engine) if engine else read_chunks(parts, sources):
         ledger = Ledger.of(_placed(faults, line - 1) for line, faults in found.faults)
         places = (found.lines - 1).to_list()
         yield Part(found.line_count, places, found.ids.to_list(), found.tally, bytes(found.canonical), ledger)

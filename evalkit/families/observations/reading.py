@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import SHOWN_LINES, Ledger, Refusal, Violation
@@ -15,7 +16,7 @@ from evalkit.families.observations.document import RETRIEVAL, Document
 from evalkit.families.observations.given import parts
 from evalkit.families.observations.ids import Ids
 from evalkit.families.observations.measured import Tallies
-from evalkit.families.observations.part import Part, Task, added
+from evalkit.families.observations.part import Part, Task, added, read_part
 from evalkit.families.observations.result import MeasurementReport, report
 from evalkit.families.observations.spread import Spread
 from evalkit.families.ranking.metrics import MAX_GRADE
@@ -24,6 +25,7 @@ from evalkit.records.strict_json import show
 from evalkit.sources.source import Source
 
 if TYPE_CHECKING:
+    from evalkit.engines.engine import Engine
     from evalkit.families.ranking.trec import TrecCounts
     from evalkit.reading.read import Progress
 
@@ -59,11 +61,26 @@ class Judged:
     drop_queries_without_relevant: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ByEngine:
+    """Reads parts as ``Spread`` does, by the workers of an engine; the lines go along, for all are digested here."""
+
+    sources: Collection[str] | None
+    engine: Engine
+
+    def read(self, tasks: Iterable[Task]) -> Iterator[Part]:
+        """Read parts; results come in the order of the tasks, which are taken as workers fall free."""
+        return self.engine.gather(partial(read_part, sources=self.sources), tasks, in_order=True)
+
+
 class Reading:
     """What was read so far."""
 
-    def __init__(self, document: Document, label: str, progress: Progress | None = None) -> None:
+    def __init__(
+        self, document: Document, label: str, progress: Progress | None = None, engine: Engine | None = None
+    ) -> None:
         """Begin with a document whose header was judged, and the name that it is reported under."""
+        self._engine = engine
         self._progress = progress
         self._document = document
         self._label = label
@@ -84,7 +101,7 @@ class Reading:
         twice = (Violation("list-twice", message, self._label, field=name) for name in several)
         self._note(Ledger.of((fault,) for fault in twice), lambda fault: fault)
 
-    def cases(self, name: str, cases: Sequence[Any], spread: Spread) -> None:
+    def cases(self, name: str, cases: Sequence[Any], spread: Spread | ByEngine) -> None:
         """Read a list that stands in the document."""
         if name == RETRIEVAL:
             found: Iterable[Part] = [rankings.cases_part(cases, self._document.sources)]
@@ -97,18 +114,22 @@ class Reading:
 
         self._list(name, found, where, lambda place: f"{name}[{place}]")
 
-    def lines(self, name: str, source: Source, spread: Spread) -> None:
+    def lines(self, name: str, source: Source, spread: Spread | ByEngine) -> None:
         """Read a list that comes as JSON Lines."""
         if name != RETRIEVAL:
             found = spread.read(Task(name, some) for part in self._watched(parts(source)) for some in _pieces(part))
         else:
-            found = rankings.line_parts(self._watched(parts(source, rankings.PART_BYTES)), self._document.sources)
+            found = self._rankings_of(source)
 
         def where(fault: Violation) -> Violation:
             inside = f".{fault.field}" if fault.field else ""
             return replace(fault, file=source.label, line=(fault.line or 0) + 1, field=f"{name}{inside}")
 
         self._list(name, found, where, lambda place: f"line {place + 1}")
+
+    def _rankings_of(self, source: Source) -> Iterator[Part]:
+        some = self._watched(parts(source, rankings.PART_BYTES))
+        return rankings.line_parts(some, self._document.sources, self._engine)
 
     def judged(self, judged: Judged) -> None:
         """Read judged rankings from the files of TREC."""

@@ -20,7 +20,7 @@ from evalkit.families.ranking.rules import Query, canonical_query, read_query
 from evalkit.families.ranking.shape import pattern, shapes
 from evalkit.families.ranking.tally import Tally
 from evalkit.formats.certify import sample
-from evalkit.reading.engine import WORKERS, gather
+from evalkit.reading.engine import WORKERS, Workers, gather
 from evalkit.records.rules import is_name
 from evalkit.records.strict_json import decode, parse_sound, parse_text, show
 
@@ -63,16 +63,19 @@ def read_chunk(raw: bytes, sources: Iterable[str] | None) -> Chunk:
     return _joined(list(gather(partial(_read, sources=declared), _pieces(raw), in_order=True)))
 
 
-def read_chunks(parts: Iterable[bytes], sources: Iterable[str] | None) -> Iterator[Chunk]:
+def read_chunks(
+    parts: Iterable[bytes], sources: Iterable[str] | None, workers: Workers = WORKERS + 1
+) -> Iterator[Chunk]:
     """Read parts of whole lines; while what came of some is taken, others are under way.
 
     Args:
         parts: The lines, part after part.
         sources: The declared sources; None where they are not known.
+        workers: Workers at a time, or the engine that has them.
     """
     declared = None if sources is None else frozenset(sources)
     pieces = (piece for part in parts for piece in _pieces(part))
-    yield from gather(partial(_read, sources=declared), pieces, WORKERS + 1, in_order=True)
+    yield from gather(partial(_read, sources=declared), pieces, workers, in_order=True)
 
 
 def _pieces(raw: bytes) -> Iterator[bytes]:
