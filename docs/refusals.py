@@ -327,6 +327,11 @@ def _no_store() -> object:
     return _night(_JOB, store="no-folder")
 
 
+def _no_cloud() -> object:
+    with patch("importlib.util.find_spec", return_value=None):
+        return compare("s3://dumps/today.jsonl", FLOOR)
+
+
 def _no_extra() -> object:
     with patch("importlib.util.find_spec", return_value=None):
         return compare(DUMP, FLOOR, executor="dask://10.0.0.7:8786")
@@ -378,6 +383,7 @@ def _asked(sql: str) -> object:
 
 PROVOKED: Sequence[Callable[[], object]] = (
     partial(compare, DUMP, FLOOR, executor="spark://10.0.0.7"),
+    _no_cloud,
     _no_extra,
     _other_worker,
     _other_file,

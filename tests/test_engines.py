@@ -80,6 +80,21 @@ every_kind = pytest.mark.parametrize("asked", KINDS, indirect=True)
 and_a_pool = pytest.mark.parametrize("asked", [*KINDS, "pool"], indirect=True)
 
 
+def flat(lines: list[str]) -> pl.DataFrame:
+    """Return records as a table, a column for each field."""
+    return pl.DataFrame(
+        {
+            "model": row["model"],
+            "subjectKey": row["subjectKey"],
+            "split": row["split"],
+            "truth.bristolType": row["truth"]["bristolType"],
+            "prediction.bristolType": (row["prediction"] or {}).get("bristolType"),
+            "prediction.confidence": (row["prediction"] or {}).get("confidence"),
+        }
+        for row in map(json.loads, lines)
+    )
+
+
 @pytest.fixture(scope="module")
 def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the same 3,000 records in many files, in one, packed, as CSV and as Parquet."""
@@ -89,19 +104,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place in range(12):
         support.dump(folder / f"part-{place:02}.jsonl", lines[place::12])
     (folder / "packed.jsonl.gz").write_bytes(gzip.compress(support.text(lines)))
-    rows = [json.loads(line) for line in lines]
-    flat = [
-        {
-            "model": row["model"],
-            "subjectKey": row["subjectKey"],
-            "split": row["split"],
-            "truth.bristolType": row["truth"]["bristolType"],
-            "prediction.bristolType": (row["prediction"] or {}).get("bristolType"),
-            "prediction.confidence": (row["prediction"] or {}).get("confidence"),
-        }
-        for row in rows
-    ]
-    frame = pl.DataFrame(flat)
+    frame = flat(lines)
     frame.write_csv(folder / "whole.csv")
     frame.write_parquet(folder / "whole.parquet", row_group_size=200)
     frame.write_ipc(folder / "whole.arrow", record_batch_size=200)

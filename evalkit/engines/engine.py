@@ -8,7 +8,6 @@ executor.
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
@@ -22,6 +21,7 @@ from evalkit.engines.failures import EngineError, of_worker, other_version, port
 from evalkit.engines.pack import packed, unpacked
 from evalkit.engines.work import DONE, OTHER, REFUSED, Versions, versions, work
 from evalkit.errors import Refusal
+from evalkit.sources.remote import located
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -129,7 +129,7 @@ class Engine:
         for item in bundle:
             if hasattr(item, "path"):
                 identity = item.identity.elsewhere if self.far else item.identity
-                packing.append(replace(item, path=os.path.abspath(item.path), identity=identity))
+                packing.append(replace(item, path=located(item.path), identity=identity))
             else:
                 packing.append(item)
         return packed(packing)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from evalkit.engines.work import Versions, versions
 from evalkit.errors import Refusal, Violation
+from evalkit.sources.remote import located
 from evalkit.sources.source import label, open_same
 
 SHARED_BYTES = 1024 * 1024 * 1024
@@ -63,7 +63,7 @@ def of_worker(refusal: Refusal, worker: str, items: Sequence[Any]) -> Refusal:
 
     A file that is here what it was and is not there, or is another, is none of the input's faults.
     """
-    names = {label(os.path.abspath(item.path)): item for item in items if hasattr(item, "path")}
+    names = {label(located(item.path)): item for item in items if hasattr(item, "path")}
     said = []
     for one in refusal.violations:
         item = names.get(one.file or "")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evalkit.errors import Refusal, Violation
 from evalkit.results.files import check_file_target, check_folder_target
+from evalkit.sources.remote import is_remote
 from evalkit.sources.source import Source, label
 
 STANDARD_OUTPUT = "-"
@@ -59,8 +60,11 @@ def check_outputs(outputs: Outputs, sources: Sequence[Source], *notes: str) -> N
     Raises:
         Refusal: Some target is not usable.
     """
+    for target in filter(is_remote, (outputs.json or "", outputs.out or "")):
+        message = "is the address of an object, and only inputs may be; write a file and copy it"
+        raise Refusal.of(Violation("output-unwritable", message, target))
     inputs = {source.place: source.label for source in sources}
-    named = [source.name for source in sources]
+    named = [source.name for source in sources if not is_remote(source.name)]
     for note in notes:
         inputs[_place(Path(note))] = label(note)
         named.append(note)

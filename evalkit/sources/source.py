@@ -10,12 +10,15 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from evalkit.errors import Refusal, Violation
-from evalkit.sources import dataset
+from evalkit.sources import dataset, remote
 from evalkit.sources.dataset import Hive
-from evalkit.sources.formats import FRAME, HEAD, JSON_LINES, Format, detect
+from evalkit.sources.formats import FRAME, HEAD, JSON_LINES, Format, codec_of, detect
+from evalkit.sources.identity import Identity as Identity
+from evalkit.sources.identity import label as label
+from evalkit.sources.identity import open_same as open_same
 
 STANDARD_INPUT = "-"
 
@@ -36,32 +39,6 @@ class Lazy(Protocol):
 
 Input = str | os.PathLike[str] | ArrowStream | Lazy
 """What records are read from: a path, a pattern, a folder, or a data frame."""
-
-_ANY = -1
-
-
-class Identity(NamedTuple):
-    """What tells whether a file is still the same file with the same content."""
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Identity:
-        """Take the identity from a file's status."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-    @property
-    def elsewhere(self) -> Identity:
-        """What tells it on another machine, to which a file of a shared folder has another device and inode."""
-        return self._replace(device=_ANY, inode=_ANY)
-
-    def is_of(self, status: os.stat_result) -> bool:
-        """Tell whether a file's status is that of the same file."""
-        found = Identity.of(status)
-        return self in (found, found.elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +98,6 @@ class Evidence(NamedTuple):
     sha256: str | None
     records: int
     converted_from: tuple[Evidence, ...] | None = None
-
-
-def label(name: str) -> str:
-    """Return a file's name as it is reported: valid UTF-8 whatever the file system holds, and never nothing."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8") or '""'
-
-
-def codec_of(head: bytes) -> str | None:
-    r"""Tell the compression from a file's first bytes; no JSON text begins with either magic number.
-
-    >>> codec_of(b"\x1f\x8b\x08"), codec_of(b'{"mo')
-    ('gzip', None)
-    """
-    if head.startswith(b"\x1f\x8b"):
-        return "gzip"
-    # A Zstandard file may begin with a skippable frame, whose magic number has sixteen forms.
-    skippable = head[1:4] == b"\x2a\x4d\x18" and head[:1] and 0x50 <= head[0] <= 0x5F
-    return "zstd" if head.startswith(b"\x28\xb5\x2f\xfd") or skippable else None
 
 
 def resolve(given: Sequence[Input]) -> list[Source]:
@@ -211,30 +170,15 @@ def _sources(given: Iterable[Input], faults: list[Violation]) -> Iterator[Source
             yield Source(name, (-1, id(thing)), format=FRAME, frame=thing)
             continue
         for name, hive in _expand(os.fspath(cast("str", thing)), faults):
-            source = _examine(name, hive, faults)
+            look = _examine_object if remote.is_remote(name) else _examine
+            source = look(name, hive, faults)
             if source is not None:
                 yield source
 
 
-def open_same(path: str, identity: Identity) -> IO[bytes]:
-    """Open a file that was examined before.
-
-    Raises:
-        Refusal: It is gone, or it is not the same file with the same size and time any more.
-    """
-    try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
-    except OSError as error:
-        message = f"was there at the start and cannot be opened now: {error.strerror}"
-        raise Refusal.of(Violation("file-changed", message, label(path))) from None
-    if not identity.is_of(os.fstat(file.fileno())):
-        file.close()
-        message = "was changed while it was read; run again when it is whole"
-        raise Refusal.of(Violation("file-changed", message, label(path)))
-    return file
-
-
 def _expand(path: str, faults: list[Violation]) -> list[tuple[str, Hive]]:
+    if remote.is_remote(path):
+        return [(name, ()) for name in _expand_objects(path, faults)]
     if path != STANDARD_INPUT and "\0" not in path and os.path.isdir(path):
         inside, wrong = dataset.files(path)
         faults.extend(replace(one, file=label(one.file or "")) for one in wrong)
@@ -290,6 +234,39 @@ def _examine(name: str, hive: Hive, faults: list[Violation]) -> Source | None:
         faults.append(needs_file(name, form, compressed=compressed))
         return None
     return Source(name, place, Identity.of(status) if regular else None, compressed, form, hive)
+
+
+def _expand_objects(url: str, faults: list[Violation]) -> list[str]:
+    """Return the addresses that one stands for."""
+    remote.assert_can_read(url)
+    try:
+        found = remote.listed_objects(url)
+    except (FileNotFoundError, PermissionError) as error:
+        faults.append(Violation("path-unreadable", f"cannot be listed: {error.strerror}", label(url)))
+        return []
+    if not found:
+        faults.append(Violation("pattern-empty", "the pattern matches no object", label(url)))
+    return found
+
+
+def _examine_object(url: str, hive: Hive, faults: list[Violation]) -> Source | None:
+    """Look at an object: the source that it makes, or None and a fault."""
+    try:
+        facts = remote.facts_of(url)
+        head = remote.RemoteFile(url, facts.size).pread(HEAD, 0)
+    except FileNotFoundError:
+        faults.append(Violation("path-missing", "there is no such object, or no such bucket", label(url)))
+        return None
+    except PermissionError as error:
+        faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(url)))
+        return None
+    compressed, form = codec_of(head) is not None, detect(url, head)
+    if form.seeks and compressed:
+        faults.append(needs_file(url, form, compressed=True))
+        return None
+    identity = Identity.of_object(facts)
+    place = (identity.device, remote.number(url))
+    return Source(url, place, identity, compressed, form, hive)
 
 
 def needs_file(name: str, form: Format, *, compressed: bool = False) -> Violation:
