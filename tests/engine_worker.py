@@ -12,7 +12,7 @@ from evalkit.engines import work
 from evalkit.formats import json_lines
 from evalkit.sources.partition import Partition
 
-OTHER = "EVALKIT_TESTS_OTHER_VERSION"
+WORKER, OTHER = "EVALKIT_TESTS_WORKER", "EVALKIT_TESTS_OTHER_VERSION"
 
 _load = getattr(json_lines.Range.load, "__wrapped__", json_lines.Range.load)
 
@@ -56,7 +56,7 @@ def bug(partition: Partition) -> NoReturn:
     raise ZeroDivisionError(f"partition {partition.number}")
 
 
-if "DASK_PARENT" in os.environ:
+if WORKER in os.environ:
     json_lines.Range.load = load_or_die  # type: ignore[method-assign]
 if OTHER in os.environ:
     work.versions = lambda: work.Versions("0.1.0", "1.0.0")

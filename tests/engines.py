@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -14,6 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import engine_worker
+import polars as pl
 import support
 
 from evalkit.engines.engine import Engine
@@ -57,9 +60,9 @@ def cluster(folder: Path, workers: int = 2, *options_of_workers: str, **variable
     env = support.environment(
         **QUICK,
         PYTHONPATH=str(TESTS),
-        DASK_PARENT="tests",
         DASK_DISTRIBUTED__WORKER__MEMORY__SPILL="False",
         POLARS_MAX_THREADS="1",
+        **{engine_worker.WORKER: "1"},
         **variables,
     )
     options: dict[str, Any] = {"env": env, "cwd": folder, "stdin": subprocess.DEVNULL, "start_new_session": True}
@@ -140,3 +143,37 @@ def records(seed: int, count: int) -> list[str]:
         )
         for _ in range(count)
     ]
+
+
+def flat(lines: list[str]) -> pl.DataFrame:
+    """Return records as a table, a column for each field."""
+    return pl.DataFrame(
+        {
+            "model": row["model"],
+            "subjectKey": row["subjectKey"],
+            "split": row["split"],
+            "truth.bristolType": row["truth"]["bristolType"],
+            "prediction.bristolType": (row["prediction"] or {}).get("bristolType"),
+            "prediction.confidence": (row["prediction"] or {}).get("confidence"),
+        }
+        for row in map(json.loads, lines)
+    )
+
+
+def sides(folder: Path, *, files: int = 4) -> tuple[list[str], list[str]]:
+    """Write predictions of two models and their gold, each into several files."""
+    rng = random.Random(11)
+    folder.mkdir()
+    ids = [f"case-{number}" for number in range(1500)]
+    gold = [{"id": one, "gold": rng.choice("abc"), "family": rng.choice(["x", "y"])} for one in ids]
+    predictions = []
+    for model in ("m", "n"):
+        for one in ids:
+            share = rng.randrange(101)
+            vector = [share / 100, (100 - share) / 100, 0]
+            predictions.append({"id": one, "option_ids": ["a", "b", "c"], "probabilities": vector, "model": model})
+    rng.shuffle(predictions)
+    for name, lines in (("p", predictions), ("g", gold)):
+        for place in range(files):
+            support.dump(folder / f"{name}{place}.jsonl", map(json.dumps, lines[place::files]))
+    return [str(folder / "p*.jsonl")], [str(folder / "g*.jsonl")]

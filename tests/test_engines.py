@@ -26,7 +26,7 @@ import engines
 import polars as pl
 import pytest
 import support
-from engines import TASK_BYTES, Cluster, cluster, compared, evaluated, records, small_tasks
+from engines import TASK_BYTES, Cluster, cluster, compared, evaluated, flat, records, sides, small_tasks
 from observations import command, document, merge, page, query, write_document, write_lines
 
 import evalkit
@@ -78,21 +78,6 @@ def asked(request: pytest.FixtureRequest) -> Asked:
 
 every_kind = pytest.mark.parametrize("asked", KINDS, indirect=True)
 and_a_pool = pytest.mark.parametrize("asked", [*KINDS, "pool"], indirect=True)
-
-
-def flat(lines: list[str]) -> pl.DataFrame:
-    """Return records as a table, a column for each field."""
-    return pl.DataFrame(
-        {
-            "model": row["model"],
-            "subjectKey": row["subjectKey"],
-            "split": row["split"],
-            "truth.bristolType": row["truth"]["bristolType"],
-            "prediction.bristolType": (row["prediction"] or {}).get("bristolType"),
-            "prediction.confidence": (row["prediction"] or {}).get("confidence"),
-        }
-        for row in map(json.loads, lines)
-    )
 
 
 @pytest.fixture(scope="module")
@@ -157,25 +142,6 @@ def test_strata_and_another_contract_travel(asked: Asked, tmp_path: Path) -> Non
     here = compared(None, str(dump), 20_000, contract=contract, by=("site",))
     assert '"stratum' in here or "strata" in here
     assert compared(asked, str(dump), 20_000, contract=contract, by=("site",)) == here
-
-
-def sides(folder: Path, *, files: int = 4) -> tuple[list[str], list[str]]:
-    """Write predictions of two models and their gold, each into several files."""
-    rng = random.Random(11)
-    folder.mkdir()
-    ids = [f"case-{number}" for number in range(1500)]
-    gold = [{"id": one, "gold": rng.choice("abc"), "family": rng.choice(["x", "y"])} for one in ids]
-    predictions = []
-    for model in ("m", "n"):
-        for one in ids:
-            share = rng.randrange(101)
-            vector = [share / 100, (100 - share) / 100, 0]
-            predictions.append({"id": one, "option_ids": ["a", "b", "c"], "probabilities": vector, "model": model})
-    rng.shuffle(predictions)
-    for name, lines in (("p", predictions), ("g", gold)):
-        for place in range(files):
-            support.dump(folder / f"{name}{place}.jsonl", map(json.dumps, lines[place::files]))
-    return [str(folder / "p*.jsonl")], [str(folder / "g*.jsonl")]
 
 
 @and_a_pool

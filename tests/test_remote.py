@@ -21,9 +21,8 @@ import engines
 import obstore
 import pytest
 import support
-from engines import compared, evaluated, records, small_tasks
+from engines import compared, evaluated, flat, records, sides, small_tasks
 from obstore.store import from_url
-from test_engines import flat, sides
 
 import evalkit
 from evalkit.errors import Refusal
