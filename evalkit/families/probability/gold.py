@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -78,15 +77,21 @@ class Gold:
             self._firsts.append(self._firsts[-1] + table.height)
         none = compact(nothing(GoldKind()).rows)
         self.table = pl.concat([none, *(table for _, table in ordered)], rechunk=True)
+        self._make_index()
+
+    def _make_index(self) -> None:
         self._seed = 0
         self._pairs: list[Pair] = []
         while not self._index():
             self._seed += 1
 
-    def __reduce__(self) -> tuple[type[Gold], tuple[list[tuple[Place, pl.DataFrame]]]]:
+    def __getstate__(self) -> tuple[list[Place], list[int], pl.DataFrame]:
         """Travel as the rows alone; the index is made again where they arrive, sooner than it would come."""
-        ends = pairwise(self._firsts)
-        return Gold, ([(place, self.table[start:end]) for place, (start, end) in zip(self._places, ends, strict=True)],)
+        return self._places, self._firsts, self.table
+
+    def __setstate__(self, state: tuple[list[Place], list[int], pl.DataFrame]) -> None:
+        self._places, self._firsts, self.table = state
+        self._make_index()
 
     def _index(self) -> bool:
         """Sort the hashes, and note where those of each range begin; False where two different ids share one."""
