@@ -1,0 +1,209 @@
+"""The interval of a number: linearised where it is smooth, resampled where not, exact where no error was seen.
+
+Under a floor of contributors there is none: what so few say of a variance is not worth printing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isnan
+
+import numpy as np
+import numpy.typing as npt
+
+from evalkit.exact import Exact, fraction, rounded
+from evalkit.uncertainty.clusters import Clusters, Sample, Sums, sample
+from evalkit.uncertainty.distributions import binomial_bound, t_quantile
+from evalkit.uncertainty.estimand import Estimand, gradient, value, values, weighed
+from evalkit.uncertainty.linearised import variance
+from evalkit.uncertainty.replicates import replicate_sums
+
+CLUSTER_T = "cluster-t"
+BOOTSTRAP = "cluster-bootstrap"
+EXACT = "exact-binomial"
+
+TOO_FEW = "insufficient-contributors"
+UNSTABLE = "undefined-in-resamples"
+
+MIN_CONTRIBUTORS = 30
+"""Fewest contributors that an interval is given for, where the caller does not say."""
+
+REPLICATES = 1000
+"""Resamples, where the caller does not say."""
+
+FEW = 5
+"""Contributors with an error, or with a success, below which a proportion's interval is the exact one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How sure one wants to be.
+
+    Attributes:
+        level: The confidence of the interval, two-sided, and of each bound, one-sided.
+        replicates: Resamples where the number is not smooth.
+        seed: The seed of the resamples.
+        min_contributors: Fewest contributors that an interval is given for.
+    """
+
+    level: Fraction = Fraction(19, 20)
+    replicates: int = REPLICATES
+    seed: int = 0
+    min_contributors: int = MIN_CONTRIBUTORS
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimand's value and how sure it is.
+
+    Attributes:
+        estimand: What was measured.
+        value: The exact value, or None.
+        sample: On how many contributors it rests.
+        low: The lower end of the two-sided interval, or None.
+        high: The upper end, or None.
+        at_least: The one-sided lower bound, or None.
+        at_most: The one-sided upper bound, or None.
+        method: ``cluster-t``, ``cluster-bootstrap`` or ``exact-binomial``; None where there is no interval.
+        reason: Why there is none, or None.
+    """
+
+    estimand: Estimand
+    value: Exact
+    sample: Sample
+    low: float | None = None
+    high: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    method: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Contributor tallies with their sums in every resample, made once and used by each estimand.
+
+    Attributes:
+        clusters: The tallies.
+        totals: The sum of each column.
+        sums: The sums in each resample; None where none is needed.
+    """
+
+    clusters: Clusters
+    totals: dict[str, int]
+    sums: Sums | None
+
+
+def prepare(clusters: Clusters, asked: Asked, *, resampled: bool) -> Measured:
+    """Resample contributor tallies, where that is asked for."""
+    sums = replicate_sums(clusters, asked.replicates, asked.seed) if resampled and len(clusters) else None
+    return Measured(clusters, dict(clusters.totals()), sums)
+
+
+def interval(estimand: Estimand, measured: Measured, asked: Asked) -> Interval:
+    """Measure an estimand and say how sure it is."""
+    found = value(estimand, measured.totals)
+    sizes = sizes_of(measured.clusters, weighed(estimand))
+    rests_on = sample(sizes)
+    if found is None:
+        return Interval(estimand, None, rests_on, reason="undefined")
+    if rests_on.contributors < max(asked.min_contributors, 2):
+        return Interval(estimand, found, rests_on, reason=TOO_FEW)
+    if estimand.kind == "absolute":
+        return _resampled(estimand, found, rests_on, measured, asked)
+    return _linearised(estimand, found, rests_on, measured, asked)
+
+
+def sizes_of(clusters: Clusters, combination: dict[str, int]) -> Sums:
+    """Return how much each contributor has of a combination of columns."""
+    places = [clusters.columns.index(column) for column in combination]
+    times = np.array(list(combination.values()), np.int64)
+    parts = [matrix[:, places] @ times for _, matrix in clusters.blocks()]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _linearised(estimand: Estimand, found: Exact, rests_on: Sample, measured: Measured, asked: Asked) -> Interval:
+    squared = variance(measured.clusters, gradient(estimand, measured.totals), rests_on.contributors)
+    exact = fraction(found)
+    if squared is None or exact is None:
+        return Interval(estimand, found, rests_on, reason=TOO_FEW)
+    if estimand.proportion and _few(estimand, measured):
+        return _exact(estimand, exact, rests_on, squared, asked)
+    error = float(squared) ** 0.5
+    return _ends(estimand, found, rests_on, CLUSTER_T, _t_ends(float(exact), error, rests_on.contributors, asked))
+
+
+def _t_ends(at: float, error: float, contributors: int, asked: Asked) -> tuple[float, float, float, float]:
+    level = float(asked.level)
+    two, one = (t_quantile(share, contributors - 1) * error for share in ((1 + level) / 2, level))
+    return at - two, at + two, at - one, at + one
+
+
+def _few(estimand: Estimand, measured: Measured) -> bool:
+    """Tell whether too few contributors erred, or too few did not, for a variance to be trusted."""
+    above, below = (dict(part) for part in (estimand.terms[0].numerator, estimand.terms[0].denominator))
+    right = sizes_of(measured.clusters, above)
+    wrong = sizes_of(measured.clusters, below) - right
+    return min(int((right > 0).sum()), int((wrong > 0).sum())) < FEW
+
+
+def _exact(estimand: Estimand, exact: Fraction, rests_on: Sample, squared: Fraction, asked: Asked) -> Interval:
+    """Return the exact interval of a proportion, its records divided by the design effect (Korn & Graubard 1998).
+
+    Where no error was seen no design effect can be: each contributor then counts as one record, the most careful view.
+    """
+    spread = exact * (1 - exact)
+    if spread and squared:
+        trials = min(float(spread / squared), float(rests_on.records))
+    else:
+        trials = float(rests_on.effective or 0)
+    successes = float(exact) * trials
+    level = float(asked.level)
+    ends = (
+        binomial_bound(successes, trials, (1 + level) / 2, upper=False),
+        binomial_bound(successes, trials, (1 + level) / 2, upper=True),
+        binomial_bound(successes, trials, level, upper=False),
+        binomial_bound(successes, trials, level, upper=True),
+    )
+    return _ends(estimand, exact, rests_on, EXACT, ends)
+
+
+def _resampled(estimand: Estimand, found: Exact, rests_on: Sample, measured: Measured, asked: Asked) -> Interval:
+    """Return the pivotal interval: a resample is off the value as the value is off the truth."""
+    if measured.sums is None:
+        raise ValueError("no resamples were prepared")
+    drawn = values(estimand, measured.clusters.columns, measured.sums)
+    ends = pivotal(rounded(found) or 0.0, drawn, float(asked.level))
+    if ends is None:
+        return Interval(estimand, found, rests_on, reason=UNSTABLE)
+    return _ends(estimand, found, rests_on, BOOTSTRAP, ends)
+
+
+def pivotal(at: float, drawn: npt.NDArray[np.float64], level: float) -> tuple[float, float, float, float] | None:
+    """Return the pivotal interval and its one-sided bounds; None where one resample in twenty is undefined."""
+    defined = np.sort(drawn[~np.isnan(drawn)])
+    if len(defined) < 0.95 * len(drawn):
+        return None
+    tail = (1 - level) / 2
+    shares = (1 - tail, tail, level, 1 - level)
+    low, high, at_least, at_most = (2 * at - _quantile(defined, share) for share in shares)
+    return low, high, at_least, at_most
+
+
+def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
+    """Return the value below which so great a share of them lies, one of them and no mean of two."""
+    place = min(max(int(np.ceil(share * len(ordered))) - 1, 0), len(ordered) - 1)
+    return float(ordered[place])
+
+
+def _ends(
+    estimand: Estimand, found: Exact, rests_on: Sample, method: str, ends: tuple[float, float, float, float]
+) -> Interval:
+    """Keep the ends within the range of the number."""
+    least = float(estimand.low)
+    most = float("inf") if estimand.high is None else float(estimand.high)
+    if any(isnan(end) for end in ends):
+        return Interval(estimand, found, rests_on, reason=UNSTABLE)
+    low, high, at_least, at_most = (min(max(end, least), most) for end in ends)
+    return Interval(estimand, found, rests_on, low, high, at_least, at_most, method)
