@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import gcd
 from typing import Literal
 
 import numpy as np
@@ -100,12 +101,17 @@ def gradient(estimand: Estimand, totals: Mapping[str, int]) -> dict[str, Fractio
 
 
 def weighed(estimand: Estimand) -> dict[str, int]:
-    """Return the combination of columns that says how much a contributor weighs in a number: its denominators."""
+    """Return the combination of columns that says how much a contributor weighs in a number: its denominators.
+
+    >>> weighed(Estimand("mean", (Term({"sum": 1}, {"n": UNIT}),)))
+    {'n': 1}
+    """
     whole: dict[str, int] = {}
     for combination in {tuple(sorted(one.denominator.items())) for one in estimand.terms}:
         for column, times in combination:
             whole[column] = whole.get(column, 0) + times
-    return whole
+    common = gcd(*whole.values())
+    return {column: times // common for column, times in whole.items()}
 
 
 def values(estimand: Estimand, columns: Sequence[str], sums: Sums) -> npt.NDArray[np.float64]:

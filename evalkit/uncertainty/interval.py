@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalkit.exact import Exact, fraction, rounded
+from evalkit.uncertainty.asked import Asked
 from evalkit.uncertainty.clusters import Clusters, Sample, Sums, sample
 from evalkit.uncertainty.distributions import binomial_bound, t_quantile
 from evalkit.uncertainty.estimand import Estimand, gradient, value, values, weighed
@@ -26,31 +27,8 @@ EXACT = "exact-binomial"
 TOO_FEW = "insufficient-contributors"
 UNSTABLE = "undefined-in-resamples"
 
-MIN_CONTRIBUTORS = 30
-"""Fewest contributors that an interval is given for, where the caller does not say."""
-
-REPLICATES = 1000
-"""Resamples, where the caller does not say."""
-
 FEW = 5
 """Contributors with an error, or with a success, below which a proportion's interval is the exact one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How sure one wants to be.
-
-    Attributes:
-        level: The confidence of the interval, two-sided, and of each bound, one-sided.
-        replicates: Resamples where the number is not smooth.
-        seed: The seed of the resamples.
-        min_contributors: Fewest contributors that an interval is given for.
-    """
-
-    level: Fraction = Fraction(19, 20)
-    replicates: int = REPLICATES
-    seed: int = 0
-    min_contributors: int = MIN_CONTRIBUTORS
 
 
 @dataclass(frozen=True, slots=True)
