@@ -28,7 +28,12 @@ def statistics_tables(sure: Statistics, models: Collection[str]) -> list[Table]:
         models: The candidates to show.
     """
     shown = [one for one in sure.candidates if one.model in models]
-    return [_intervals(sure, shown)] if any(one.intervals is not None for one in shown) else []
+    tables = []
+    if any(one.intervals is not None for one in shown):
+        tables.append(_intervals(sure, shown))
+    if any(one.calibration is not None for one in shown):
+        tables.append(_calibration(shown))
+    return tables
 
 
 def _intervals(sure: Statistics, shown: list[CandidateStatistics]) -> Table:
@@ -39,6 +44,22 @@ def _intervals(sure: Statistics, shown: list[CandidateStatistics]) -> Table:
     for one in shown:
         rows = {row.name: row for row in one.intervals or () if row.label is None and row.bin is None}
         table.add_row(printable(one.model), *(_ends(rows.get(name)) for name in _HEADINGS))
+    return table
+
+
+def _calibration(shown: list[CandidateStatistics]) -> Table:
+    """Build the table of calibration: the error, what chance alone gives, and what needs no bins or less luck."""
+    table = bare_table()
+    table.add_column("calibration", overflow="fold", min_width=13)
+    for heading in ("ECE", "by chance", "p", "debiased²", "smooth", "MCB", "DSC", "UNC"):
+        table.add_column(heading, justify="right")
+    for one in shown:
+        if (found := one.calibration) is None:
+            continue
+        chance, brier = found.null_error, found.corp.brier
+        numbers = (found.equal_width.plug_in, chance.expected, chance.p_value, found.equal_width.debiased)
+        parts = (found.smooth, brier.miscalibration, brier.discrimination, brier.uncertainty)
+        table.add_row(printable(one.model), *map(number, (*numbers, *parts)))
     return table
 
 

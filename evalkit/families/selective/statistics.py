@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from evalkit.calibration.panel import Panel, panel
+from evalkit.calibration.panel import panel
+from evalkit.calibration.shown import Panel
 from evalkit.contracts.contract import Contract
 from evalkit.exact import rounded
 from evalkit.families.selective.candidate import Candidate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalkit.calibration.panel import Panel
+from evalkit.calibration.shown import Panel
 from evalkit.families.selective.versus import Comparison
 from evalkit.gates import BoundResult
 from evalkit.risk_coverage.certify import Certificate
