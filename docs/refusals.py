@@ -55,6 +55,7 @@ from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
 from evalkit.results.report_file import MAX_REPORT
 from evalkit.results.run_record import read_run_record
+from evalkit.risk_coverage.claim import read_claim
 from evalkit.sources.source import open_same, resolve
 from evalkit.uncertainty.asked import Asked
 
@@ -371,6 +372,7 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),
     partial(_asked, "SELECT * FROM candidates"),
     lambda: format_of("rows.xlsx"),
+    lambda: read_claim("precision>=90%@0.95"),
     lambda: summarize(scan(DUMP), threshold={}),
     partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
     partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
