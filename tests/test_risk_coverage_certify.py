@@ -13,10 +13,11 @@ from risk_coverage_oracle import Record, frame, records
 
 from evalkit.errors import Refusal
 from evalkit.report import document
-from evalkit.risk_coverage.certify import Certificate, binomial_p, certify, cluster_p, lower_bound
+from evalkit.risk_coverage.certify import binomial_p, certify, cluster_p, lower_bound
 from evalkit.risk_coverage.claim import Claim, read_claim
 from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.levels import Level, design_effect, first_size, least_size, levels, sequence, standard_error
+from evalkit.risk_coverage.shown import Certificate
 
 CLAIM = read_claim("precision>=0.9@0.95")
 

@@ -172,7 +172,7 @@ def compare_inputs(
         statistics=sure,
         cuts=cuts,
         tallies=None if wanted is None else contributor_plan(outcomes, thresholds, contract.bins, by),
-        warnings=dump.warnings,
+        warnings=(*dump.warnings, *(sure.warnings if sure is not None else ())),
     )
 
 
