@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from evalkit.exact import PLACES, Exact, Ratio, rounded
-from evalkit.metric import Measurement
+from evalkit.metric import Measurement, Place
 from evalkit.report import document
 from evalkit.results.row_groups import RowGroups
 
@@ -48,9 +48,19 @@ MEASUREMENT: dict[str, pl.DataType] = {
 _KEYS = ["report", "model", "split", "stratum_field", "stratum", "label", "bin", "name"]
 
 
-def measurements(report: str, found: Iterable[Measurement]) -> pl.DataFrame:
-    """Return measurements as a table, sorted by its key columns."""
-    rows = [_row(report, one) for one in found]
+Ends = Mapping[tuple[str, Place], tuple[float | None, float | None, float | None, str | None]]
+"""Of numbers, by their names and places: the ends of an interval, its level and its method."""
+
+
+def measurements(report: str, found: Iterable[Measurement], ends: Ends | None = None) -> pl.DataFrame:
+    """Return measurements as a table, sorted by its key columns.
+
+    Args:
+        report: The kind of report that they are of.
+        found: The measurements.
+        ends: Their intervals, where there are any.
+    """
+    rows = [_row(report, one) | _ends((ends or {}).get((one.name, one.place))) for one in found]
     return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
 
 
@@ -74,6 +84,10 @@ def _row(report: str, one: Measurement) -> dict[str, Any]:
         "limit": rounded(one.limit),
         "passed": one.passed,
     }
+
+
+def _ends(ends: tuple[float | None, float | None, float | None, str | None] | None) -> dict[str, Any]:
+    return {} if ends is None else dict(zip(("low", "high", "level", "method"), ends, strict=True))
 
 
 def _terms(value: Exact) -> tuple[Decimal | None, Decimal | None]:
