@@ -25,10 +25,13 @@ from evalkit.families.observations.result import Cache, MeasurementReport
 from evalkit.families.observations.result import Run as RunOfObservations
 from evalkit.families.observations.result import Stratum as CasesOfStratum
 from evalkit.families.observations.review import REVIEW_INCOMPLETE, merge_precision
+from evalkit.families.observations.sure import Statistics as ObservedStatistics
+from evalkit.families.observations.sure import Told as ObservedInterval
 from evalkit.families.probability import metrics as vectors
 from evalkit.families.probability.family import Metrics, ReliabilityBin
 from evalkit.families.probability.result import Evaluation, ModelMetrics, Read
 from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
+from evalkit.families.probability.rows import CONTRIBUTORS as EVALUATION_CONTRIBUTORS
 from evalkit.families.ranking.trec import TrecCounts
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
@@ -47,6 +50,9 @@ from evalkit.release.readiness import Readiness
 from evalkit.report import camel, keys_of
 from evalkit.results.report_file import Stored
 from evalkit.sources.source import Evidence
+from evalkit.uncertainty.told import Candidate as SureCandidate
+from evalkit.uncertainty.told import Statistics, Told
+from evalkit.uncertainty.told import Stratum as SureStratum
 from evalkit.verification.findings import Difference
 from evalkit.verification.verify import Verification
 
@@ -89,6 +95,10 @@ EVALUATION: Mapping[str, tuple[str, type]] = {
     "by_model": ("`by_model`, by the model's name", ModelMetrics),
     "family": ("`overall`, and `by_family` by the family's name", Metrics),
     "reliability": ("`reliability`, one a bin that is not empty", ReliabilityBin),
+    "sure": ("`statistics`, where they were asked for", Statistics),
+    "sure_candidate": ("`candidates` of the statistics", SureCandidate),
+    "sure_stratum": ("`strata` of a candidate, one a family", SureStratum),
+    "sure_interval": ("`intervals`", Told),
 }
 """The objects that an evaluation is made of."""
 
@@ -105,6 +115,8 @@ MEASUREMENT: Mapping[str, tuple[str, type]] = {
     "observed_run": ("`run`", RunOfObservations),
     "cache": ("`cache` of the run", Cache),
     "observed_stratum": ("`strata`, one a stratum", CasesOfStratum),
+    "observed_statistics": ("`statistics`, where they were asked for", ObservedStatistics),
+    "observed_interval": ("`intervals` of the statistics", ObservedInterval),
     "trec": ("`trec`, where rankings came from TREC files", TrecCounts),
 }
 """The objects that an evaluation of observations is made of."""
@@ -298,7 +310,7 @@ def table_columns() -> str:
 
 def evaluation_columns() -> str:
     """List those of an evaluation."""
-    return _columns(EVALUATION_COLUMNS, "evaluation_")
+    return _columns({**EVALUATION_COLUMNS, "contributors": EVALUATION_CONTRIBUTORS}, "evaluation_")
 
 
 def _columns(tables: Mapping[str, Mapping[str, Any]], scope: str) -> str:
