@@ -7,14 +7,17 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import evalkit
+from evalkit.cli import app
 from evalkit.families.observations.sure import Told as Measured
 from evalkit.uncertainty.row_keys import GROUPS, MAX_ROWS, row_keys
 from evalkit.uncertainty.told import Told
@@ -39,14 +42,18 @@ def intervals(report: evalkit.Evaluation, family: str | None = None) -> dict[tup
     return {(told.name, told.label, told.bin): told for told in found}
 
 
+@cache
+def real(by: str) -> evalkit.Evaluation:
+    """Return the evaluation of the real predictions."""
+    cluster_by = None if by == "row" else by
+    asked: dict[str, Any] = {"interval": "0.95", "cluster_by": cluster_by, "replicates": 4000}
+    return evalkit.evaluate(REAL / "predictions.jsonl", real_gold(), **asked)
+
+
 @pytest.mark.parametrize("by", ["row", "writer"])
 def test_evaluation_intervals_are_those_of_statsmodels(by: str) -> None:
     """The linearised intervals of means, recalls and bins are those of a regression with the covariance of clusters."""
-    cluster_by = None if by == "row" else by
-    report = evalkit.evaluate(
-        REAL / "predictions.jsonl", real_gold(), interval="0.95", cluster_by=cluster_by, replicates=4000
-    )
-    found = intervals(report)
+    found = intervals(real(by))
     keys = {
         "nll": ("nll", None, None),
         "brier": ("brier_multiclass", None, None),
@@ -62,11 +69,7 @@ def test_evaluation_intervals_are_those_of_statsmodels(by: str) -> None:
 @pytest.mark.parametrize("by", ["row", "writer"])
 def test_the_calibration_error_is_resampled_as_by_whole_clusters(by: str) -> None:
     """The Poisson bootstrap and the multinomial one, with 4,000 and 20,000 resamples, agree within resampling noise."""
-    cluster_by = None if by == "row" else by
-    report = evalkit.evaluate(
-        REAL / "predictions.jsonl", real_gold(), interval="0.95", cluster_by=cluster_by, replicates=4000
-    )
-    told = intervals(report)["ece", None, None]
+    told = intervals(real(by))["ece", None, None]
     value, low, high = STORED["evaluation"][by]["ece"]
     assert told.method == "cluster-bootstrap"
     assert told.value == pytest.approx(value, abs=1e-12)
@@ -75,8 +78,7 @@ def test_the_calibration_error_is_resampled_as_by_whole_clusters(by: str) -> Non
 
 def test_a_recall_without_an_error_has_the_exact_interval() -> None:
     """35 of 35 rows right, each for itself: the interval of Clopper and Pearson, as SciPy gives it."""
-    told = intervals(evalkit.evaluate(REAL / "predictions.jsonl", real_gold(), interval="0.95"))
-    found = told["per_class_recall", "0", None]
+    found = intervals(real("row"))["per_class_recall", "0", None]
     assert found.method == "exact-binomial"
     assert (found.value, found.low, found.high) == pytest.approx(tuple(STORED["measurement"]["35 of 35"]), abs=1e-12)
 
@@ -351,3 +353,51 @@ except evalkit.Refusal as refusal:
 """
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.stdout.split() == ["641", "6", "stats-not-installed"], run.stderr
+
+
+def shown(*words: str) -> str:
+    """Return what a command prints."""
+    found = CliRunner().invoke(app, [*words])
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def test_the_terminal_shows_each_number_with_its_interval() -> None:
+    """Numbers over all families stand with their intervals, calibration beside chance; measures in their table."""
+    sides = ("--predictions", str(REAL / "predictions.jsonl"), "--gold", str(REAL / "gold.jsonl"))
+    out = shown("evaluate", *sides, "--interval", "0.95", "--calibration")
+    assert "nll               0.2375 [0.2110, 0.2640]      628" in out
+    assert "95% intervals, rows as they are" in out
+    assert "0.1331    0.0281" in out
+    path = str(ROOT / "data-fixtures" / "observations" / "synthetic.json")
+    out = shown("measure", path, "--interval", "0.95", "--min-contributors", "2")
+    assert "OCR CER                             0.1714 [0.0000, 0.5863]" in out
+    assert "95% intervals, cases clustered by source, date" in out
+    assert "no interval where there is a dash: insufficient-contributors, count" in out
+
+
+def test_calibration_is_that_of_the_answer_and_of_every_class() -> None:
+    """Four answers of 0.75, two right: the gap is 1/4; class b has 0.25 and is the truth twice: 1/4 too."""
+    report = evalkit.evaluate(*four(), calibration=True)
+    assert report.statistics is not None
+    (one,) = report.statistics.candidates
+    assert one.intervals == ()
+    assert (one.calibration["top_label"]["records"], one.calibration["top_label"]["equal_width"]["plug_in"]) == (
+        4,
+        0.25,
+    )
+    classes = {row["label"]: row["plug_in"] for row in one.calibration["class_wise"]["classes"]}
+    assert classes == {"a": 0.25, "b": 0.25}
+    claim = report.to_dict()
+    assert evalkit.verify(claim, *four()).verified
+    claim["statistics"]["candidates"][0]["calibration"]["top_label"]["smooth"] += 0.01
+    assert [one.path for one in evalkit.verify(claim, *four()).differences] == [
+        "report.statistics.candidates[0].calibration.top_label.smooth"
+    ]
+
+
+def test_readiness_reads_an_evaluation_with_statistics() -> None:
+    """Statistics change no answer about readiness."""
+    plain = document(STORED["cases"]) | {"synthetic": False}
+    answers = [evalkit.readiness(evalkit.measure(plain, interval=level).to_dict()) for level in (None, "0.95")]
+    assert answers[0].conditions == answers[1].conditions

@@ -8,11 +8,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from evalkit.cli.showing import bare_table, number, sure, whole
+from evalkit.cli.showing import bare_table, number, whole
+from evalkit.cli.view_sureness import statistics_lines, statistics_tables
 from evalkit.errors import printable
 from evalkit.families.probability.family import Metrics
 from evalkit.families.probability.result import Evaluation
-from evalkit.uncertainty.told import ROW, Statistics, Told
 
 SHOWN_ROWS = 50
 """Most lines that the terminal shows; where there are more, those that stand first."""
@@ -25,10 +25,10 @@ def evaluation_view(report: Evaluation) -> Group:
     rows = list(_rows(report))
     notes = [Text(line) for line in (_head(report), *_notes(report, len(rows)))]
     table = _table(rows[:SHOWN_ROWS], named=report.by_model is not None)
-    if report.statistics is None or not any(one.intervals for one in report.statistics.candidates):
-        return Group(table, *map(whole, notes))
-    told = [Text(line) for line in _sure(report.statistics)]
-    return Group(table, Text(""), _intervals(report.statistics), *map(whole, [*told, *notes]))
+    sure = [] if report.statistics is None else list(statistics_tables(report.statistics))
+    parts = [part for one in sure for part in (Text(""), one)]
+    told = [] if report.statistics is None else [Text(line) for line in statistics_lines(report.statistics)]
+    return Group(table, *parts, *map(whole, [*told, *notes]))
 
 
 def _rows(report: Evaluation) -> Iterator[tuple[str, str, Metrics]]:
@@ -51,33 +51,6 @@ def _table(rows: list[tuple[str, str, Metrics]], *, named: bool) -> Table:
         first = [Text(printable(model), style=style)] if named else []
         table.add_row(*first, Text(printable(family), style=style), *map(number, numbers), f"{one.n_items:,}")
     return table
-
-
-def _intervals(found: Statistics) -> Table:
-    """Show the interval of each number over all families."""
-    table = bare_table()
-    named = any(one.model is not None for one in found.candidates)
-    if named:
-        table.add_column("model", overflow="fold")
-    table.add_column("overall")
-    table.add_column("interval", no_wrap=True)
-    table.add_column("clusters", justify="right")
-    for one in found.candidates[:SHOWN_ROWS]:
-        for told in one.intervals:
-            if told.label is None and told.bin is None and told.value is not None:
-                first = [printable(one.model or "")] if named else []
-                table.add_row(*first, told.name, _between(told), f"{told.contributors:,}")
-    return table
-
-
-def _between(told: Told) -> str:
-    return sure(told.value, told.low, told.high, told.reason)
-
-
-def _sure(found: Statistics) -> Iterator[str]:
-    level = f"{found.level * 100:.10g}"
-    what = "rows as they are" if found.clustered_by == ROW else f"rows clustered by {printable(found.clustered_by)}"
-    yield f"{level}% intervals, {what}; --json and --out have those of families, classes and bins"
 
 
 def _head(report: Evaluation) -> str:

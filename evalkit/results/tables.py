@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from evalkit.exact import PLACES, Exact, Ratio, rounded
-from evalkit.metric import Measurement, Place
+from evalkit.metric import Measurement
 from evalkit.report import document
 from evalkit.results.row_groups import RowGroups
 
@@ -48,20 +48,25 @@ MEASUREMENT: dict[str, pl.DataType] = {
 _KEYS = ["report", "model", "split", "stratum_field", "stratum", "label", "bin", "name"]
 
 
-Ends = Mapping[tuple[str, Place], tuple[float | None, float | None, float | None, str | None]]
-"""Of numbers, by their names and places: the ends of an interval, its level and its method."""
+def measurements(report: str, found: Iterable[Measurement]) -> pl.DataFrame:
+    """Return measurements as a table, sorted by its key columns."""
+    rows = [_row(report, one) for one in found]
+    return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
 
 
-def measurements(report: str, found: Iterable[Measurement], ends: Ends | None = None) -> pl.DataFrame:
-    """Return measurements as a table, sorted by its key columns.
+def with_intervals(found: pl.DataFrame, ends: Sequence[Mapping[str, Any]], level: float) -> pl.DataFrame:
+    """Give measurements their intervals.
 
     Args:
-        report: The kind of report that they are of.
-        found: The measurements.
-        ends: Their intervals, where there are any.
+        found: Measurements.
+        ends: The key columns that apply, and ``low``, ``high`` and ``method``.
+        level: The confidence of the intervals.
     """
-    rows = [_row(report, one) | _ends((ends or {}).get((one.name, one.place))) for one in found]
-    return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
+    keys = [name for name in _KEYS if name != "report"]
+    kinds = {name: MEASUREMENT[name] for name in (*keys, "low", "high", "method")}
+    known = table(ends, kinds).with_columns(level=pl.when(pl.col("method").is_not_null()).then(pl.lit(level)))
+    bare = found.drop("low", "high", "level", "method")
+    return bare.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left").select(list(MEASUREMENT))
 
 
 def _row(report: str, one: Measurement) -> dict[str, Any]:
@@ -84,10 +89,6 @@ def _row(report: str, one: Measurement) -> dict[str, Any]:
         "limit": rounded(one.limit),
         "passed": one.passed,
     }
-
-
-def _ends(ends: tuple[float | None, float | None, float | None, str | None] | None) -> dict[str, Any]:
-    return {} if ends is None else dict(zip(("low", "high", "level", "method"), ends, strict=True))
 
 
 def _terms(value: Exact) -> tuple[Decimal | None, Decimal | None]:

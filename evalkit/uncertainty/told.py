@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalkit.exact import Exact, rounded
-from evalkit.metric import Place
 
 if TYPE_CHECKING:
     from evalkit.uncertainty.clusters import Sample
@@ -170,31 +169,27 @@ class Statistics:
     candidates: tuple[Candidate, ...] = field(default=())
 
 
-class Ends(NamedTuple):
-    """What a table of measurements says of an interval."""
-
-    low: float | None
-    high: float | None
-    level: float | None
-    method: str | None
+Ends = dict[str, Any]
+"""What a table of measurements says of an interval: the key columns that apply, its ends and its method."""
 
 
-def ends_of(statistics: Statistics | None, stratum_field: str) -> dict[tuple[str, Place], Ends]:
-    """Return the interval of each number by its name and place.
+def ends_of(statistics: Statistics, stratum_field: str) -> dict[tuple[str | None, str | None], list[Ends]]:
+    """Return the intervals of each model and stratum.
 
     Args:
-        statistics: The statistics, or None.
+        statistics: The statistics.
         stratum_field: The field that strata are of.
     """
-    found: dict[tuple[str, Place], Ends] = {}
-    if statistics is None:
-        return found
+    found: dict[tuple[str | None, str | None], list[Ends]] = {}
     for one in statistics.candidates:
-        whole: list[tuple[str | None, Iterable[Told]]] = [(None, one.intervals)]
-        for stratum, intervals in whole + [(own.by[stratum_field], own.intervals) for own in one.strata]:
-            over = None if stratum is None else stratum_field
-            for told in intervals:
-                place = Place(one.model, None, told.label, told.bin, over, stratum)
-                level = None if told.method is None else statistics.level
-                found[told.name, place] = Ends(told.low, told.high, level, told.method)
+        found[one.model, None] = [_ends(told, {"model": one.model}) for told in one.intervals]
+        for own in one.strata:
+            stratum = own.by[stratum_field]
+            place = {"model": one.model, "stratum_field": stratum_field, "stratum": stratum}
+            found[one.model, stratum] = [_ends(told, place) for told in own.intervals]
     return found
+
+
+def _ends(told: Told, place: Mapping[str, Any]) -> Ends:
+    number = {"name": told.name, "label": told.label, "bin": told.bin}
+    return {**place, **number, "low": told.low, "high": told.high, "method": told.method}

@@ -183,9 +183,10 @@ class MeasurementReport:
         """Return the numbers as a tidy table, one row a number."""
         from evalkit.results import tables
 
-        return {
-            MEASUREMENTS: tables.measurements("measurement", self.measurements, ends_of(self.statistics, self.split))
-        }
+        found = tables.measurements("measurement", self.measurements)
+        if self.statistics is not None:
+            found = tables.with_intervals(found, ends_of(self.statistics, self.split), self.statistics.level)
+        return {MEASUREMENTS: found}
 
     def write_tables(self, folder: str | Path) -> None:
         """Write a results folder, whole or not at all: ``report.json`` and ``measurements.parquet``."""

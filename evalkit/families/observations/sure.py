@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-from evalkit.metric import Place
-from evalkit.uncertainty.told import Ends
+from typing import Any, ClassVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +68,23 @@ class Statistics:
     intervals: tuple[Told, ...]
 
 
-def ends_of(statistics: Statistics | None, split: str) -> dict[tuple[str, Place], Ends]:
-    """Return the interval of each measure by its name and place.
+def ends_of(statistics: Statistics, split: str) -> list[dict[str, Any]]:
+    """Return the interval of each measure as a table of measurements says it.
 
     Args:
-        statistics: The statistics, or None.
+        statistics: The statistics.
         split: The split that the observations are of.
     """
-    found = {}
-    for one in () if statistics is None else statistics.intervals:
-        over = None if one.stratum is None else "stratum"
-        place = Place(one.system, split, stratum_field=over, stratum=one.stratum)
-        level = None if statistics is None or one.method is None else statistics.level
-        found[one.name, place] = Ends(one.low, one.high, level, one.method)
-    return found
+    return [
+        {
+            "model": one.system,
+            "split": split,
+            "stratum_field": None if one.stratum is None else "stratum",
+            "stratum": one.stratum,
+            "name": one.name,
+            "low": one.low,
+            "high": one.high,
+            "method": one.method,
+        }
+        for one in statistics.intervals
+    ]

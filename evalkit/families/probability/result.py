@@ -147,9 +147,13 @@ class Evaluation:
 
     def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
         """Make the rows of each table, family by family."""
-        ends = ends_of(self.statistics, "family")
+        ends = {} if self.statistics is None else ends_of(self.statistics, "family")
         for place, one in self._places():
-            yield family_tables(place, one, ends)
+            rows = family_tables(place, one)
+            if self.statistics is not None:
+                own, level = ends[place.model, place.stratum], self.statistics.level
+                rows["measurements"] = tables.with_intervals(rows["measurements"], own, level)
+            yield rows
         if self.contributors is not None:
             yield {"contributors": contributor_rows(self.contributors)}
 

@@ -13,7 +13,6 @@ from evalkit.families.probability.measured import measurements
 from evalkit.metric import Place
 from evalkit.reading.contributors import CONTRIBUTOR
 from evalkit.results import tables
-from evalkit.uncertainty.told import Ends
 
 _PLACE: dict[str, pl.DataType] = {"model": pl.String(), "split": pl.String(), **tables.STRATUM}
 _COUNT, _VALUE, _SUM = pl.Int64(), pl.Float64(), pl.Decimal(38, PLACES)
@@ -62,13 +61,12 @@ def contributor_rows(tally: pl.DataFrame) -> pl.DataFrame:
     return found.sort("model", "stratum", CONTRIBUTOR, "gold", "bin")
 
 
-def family_tables(place: Place, one: Metrics, ends: Mapping[tuple[str, Place], Ends]) -> dict[str, pl.DataFrame]:
+def family_tables(place: Place, one: Metrics) -> dict[str, pl.DataFrame]:
     """Make one family's rows of each table.
 
     Args:
         place: The model and the family.
         one: Its numbers.
-        ends: The interval of each number, where there are intervals.
     """
     here = {"model": place.model, "stratum_field": place.stratum_field, "stratum": place.stratum}
     rows = [
@@ -88,5 +86,5 @@ def family_tables(place: Place, one: Metrics, ends: Mapping[tuple[str, Place], E
     return {
         "per_class": tables.table(rows, COLUMNS["per_class"]),
         "bins": tables.table(bins, COLUMNS["bins"]),
-        "measurements": tables.measurements("evaluation", measurements(place, one.counts), ends),
+        "measurements": tables.measurements("evaluation", measurements(place, one.counts)),
     }
