@@ -25,10 +25,13 @@ from evalkit.families.observations.result import Cache, MeasurementReport
 from evalkit.families.observations.result import Run as RunOfObservations
 from evalkit.families.observations.result import Stratum as CasesOfStratum
 from evalkit.families.observations.review import REVIEW_INCOMPLETE, merge_precision
+from evalkit.families.observations.sure import Statistics as ObservedStatistics
+from evalkit.families.observations.sure import Told as ObservedInterval
 from evalkit.families.probability import metrics as vectors
 from evalkit.families.probability.family import Metrics, ReliabilityBin
 from evalkit.families.probability.result import Evaluation, ModelMetrics, Read
 from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
+from evalkit.families.probability.rows import CONTRIBUTORS as EVALUATION_CONTRIBUTORS
 from evalkit.families.ranking.trec import TrecCounts
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
@@ -55,6 +58,9 @@ from evalkit.uncertainty.mcnemar import ClusteredMcNemar, McNemar
 from evalkit.uncertainty.noninferiority import NonInferiority
 from evalkit.uncertainty.plan_result import Chances, Contributors, Plan
 from evalkit.uncertainty.several import BestOf
+from evalkit.uncertainty.told import Candidate as SureCandidate
+from evalkit.uncertainty.told import Statistics, Told
+from evalkit.uncertainty.told import Stratum as SureStratum
 from evalkit.verification.findings import Difference
 from evalkit.verification.verify import Verification
 
@@ -97,6 +103,10 @@ EVALUATION: Mapping[str, tuple[str, type]] = {
     "by_model": ("`by_model`, by the model's name", ModelMetrics),
     "family": ("`overall`, and `by_family` by the family's name", Metrics),
     "reliability": ("`reliability`, one a bin that is not empty", ReliabilityBin),
+    "sure": ("`statistics`, where they were asked for", Statistics),
+    "sure_candidate": ("`candidates` of the statistics", SureCandidate),
+    "sure_stratum": ("`strata` of a candidate, one a family", SureStratum),
+    "sure_interval": ("`intervals`", Told),
 }
 """The objects that an evaluation is made of."""
 
@@ -113,6 +123,8 @@ MEASUREMENT: Mapping[str, tuple[str, type]] = {
     "observed_run": ("`run`", RunOfObservations),
     "cache": ("`cache` of the run", Cache),
     "observed_stratum": ("`strata`, one a stratum", CasesOfStratum),
+    "observed_statistics": ("`statistics`, where they were asked for", ObservedStatistics),
+    "observed_interval": ("`intervals` of the statistics", ObservedInterval),
     "trec": ("`trec`, where rankings came from TREC files", TrecCounts),
 }
 """The objects that an evaluation of observations is made of."""
@@ -344,7 +356,7 @@ def table_columns() -> str:
 
 def evaluation_columns() -> str:
     """List those of an evaluation."""
-    return _columns(EVALUATION_COLUMNS, "evaluation_")
+    return _columns({**EVALUATION_COLUMNS, "contributors": EVALUATION_CONTRIBUTORS}, "evaluation_")
 
 
 def _columns(tables: Mapping[str, Mapping[str, Any]], scope: str) -> str:

@@ -74,8 +74,9 @@ def verify(
 
     The report is a claim, the inputs are the evidence. Name the inputs and the
     options as for the command that made the report: nothing of that is read
-    from the report, which tells its schema and no more. Measured numbers may be
-    off by --tol; counts, settings, texts and digests must be equal.
+    from the report, which tells its schema, and of statistics how they were
+    made. Measured numbers may be off by --tol; counts, settings, texts and
+    digests must be equal.
 
     It verifies what evalkit compare, evalkit evaluate and evalkit measure
     write, and reports of jev-bridge.

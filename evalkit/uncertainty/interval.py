@@ -26,6 +26,7 @@ EXACT = "exact-binomial"
 
 TOO_FEW = "insufficient-contributors"
 UNSTABLE = "undefined-in-resamples"
+ALIKE = "no-variance"
 
 FEW = 5
 """Contributors with an error, or with a success, below which a proportion's interval is the exact one."""
@@ -108,8 +109,36 @@ def _linearised(estimand: Estimand, found: Exact, rests_on: Sample, measured: Me
         return Interval(estimand, found, rests_on, reason=TOO_FEW)
     if estimand.proportion and _few(estimand, measured):
         return _exact(estimand, exact, rests_on, squared, asked)
+    return from_variance(estimand, found, rests_on, squared, asked)
+
+
+def from_variance(estimand: Estimand, found: Exact, rests_on: Sample, squared: Fraction, asked: Asked) -> Interval:
+    """Return the interval of a smooth number whose variance is known, of Student's t.
+
+    Args:
+        estimand: The number.
+        found: Its value.
+        rests_on: On how many contributors it rests.
+        squared: Its variance.
+        asked: How sure one wants to be.
+    """
+    exact = fraction(found)
+    if exact is None or rests_on.contributors < max(asked.min_contributors, 2):
+        return Interval(estimand, found, rests_on, reason=TOO_FEW)
+    if not squared:
+        return _alike(estimand, exact, rests_on, asked)
     error = float(squared) ** 0.5
     return _ends(estimand, found, rests_on, CLUSTER_T, _t_ends(float(exact), error, rests_on.contributors, asked))
+
+
+def _alike(estimand: Estimand, exact: Fraction, rests_on: Sample, asked: Asked) -> Interval:
+    """Return the exact interval where all contributors are at the same end of the range from 0 to 1, else none.
+
+    Where each has the mean p and gave 1, which has at most the probability p, all of n did with at most pⁿ.
+    """
+    if estimand.low == 0 and estimand.high == 1 and exact in (0, 1):
+        return _exact(estimand, exact, rests_on, Fraction(0), asked)
+    return Interval(estimand, exact, rests_on, reason=ALIKE)
 
 
 def _t_ends(at: float, error: float, contributors: int, asked: Asked) -> tuple[float, float, float, float]:
@@ -120,8 +149,9 @@ def _t_ends(at: float, error: float, contributors: int, asked: Asked) -> tuple[f
 
 def _few(estimand: Estimand, measured: Measured) -> bool:
     """Tell whether too few contributors erred, or too few did not, for a variance to be trusted."""
-    right = sum(sizes_of(measured.clusters, dict(one.numerator)) for one in estimand.terms)
-    wrong = sum(sizes_of(measured.clusters, dict(one.denominator)) for one in estimand.terms) - right
+    nothing = np.zeros(len(measured.clusters), np.int64)
+    right = sum((sizes_of(measured.clusters, dict(one.numerator)) for one in estimand.terms), nothing)
+    wrong = sum((sizes_of(measured.clusters, dict(one.denominator)) for one in estimand.terms), nothing) - right
     return min(int((right > 0).sum()), int((wrong > 0).sum())) < FEW
 
 

@@ -6,17 +6,20 @@ number times the contributor's tallies. Influences add up to zero, and their squ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 import polars as pl
 
-from evalkit.uncertainty.clusters import Clusters
+from evalkit.uncertainty.clusters import Clusters, Sums
 
 _BITS = 50
 """Bits of the largest influence: its square, a hundred million times over, fits 128 bits."""
+
+_FINE = 40
+"""Bits that are kept besides until an influence is added up."""
 
 
 def variance(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> Fraction | None:
@@ -44,12 +47,18 @@ def variance(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: i
         return Fraction(0)
     shift = _BITS - (reach.numerator.bit_length() - reach.denominator.bit_length() + 1)
     scale = Fraction(2) ** shift
-    whole = np.array([round(slope * scale) for slope in steep], np.int64)
     squares = 0
     for _, matrix in clusters.blocks():
-        influence = pl.Series(matrix[:, used] @ whole).cast(pl.Int128)
+        influence = _influences(matrix[:, used], [round(slope * scale * 2**_FINE) for slope in steep])
         squares += int((influence * influence).sum())
     return Fraction(contributors, contributors - 1) * Fraction(squares) / scale**2
+
+
+def _influences(matrix: Sums, steep: Sequence[int]) -> pl.Series:
+    """Multiply in 128 bits and round once: the slopes of columns of large amounts are small, and would lose digits."""
+    columns = (pl.lit(pl.Series(column).cast(pl.Int128)) for column in matrix.T)
+    terms = [column * pl.lit(slope, pl.Int128) for column, slope in zip(columns, steep, strict=True)]
+    return pl.select((pl.sum_horizontal(*terms) + 2 ** (_FINE - 1)) // 2**_FINE).to_series()
 
 
 def standard_error(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> float | None:

@@ -102,8 +102,9 @@ def verify(
 ) -> Verification:
     r"""Recompute a report from its inputs and compare field by field.
 
-    The report is a claim, the inputs are the evidence. Which schema it is, is all that is taken from it; everything
-    else is what the caller states, and must be stated as it was when the report was made.
+    The report is a claim, the inputs are the evidence. Which schema it is, and where it has statistics how these were
+    made, is all that is taken from it; everything else is what the caller states, and must be stated as it was when the
+    report was made.
 
     Args:
         report: A file, ``-`` for standard input, or the report itself.
