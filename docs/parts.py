@@ -17,6 +17,8 @@ import refusals
 import typer.main
 from shell import ROOT, environment, playground, replay, trimmed
 
+from evalkit.calibration import shown as calibration
+from evalkit.calibration.shown import Panel
 from evalkit.cli import app
 from evalkit.contracts.contract import BRISTOL
 from evalkit.contracts.policy import Terms
@@ -39,8 +41,11 @@ from evalkit.families.selective.comparison import Against, Comparison
 from evalkit.families.selective.pairs import Discordant, Flip, Pairs
 from evalkit.families.selective.result import Report
 from evalkit.families.selective.rows import COLUMNS
+from evalkit.families.selective.statistics_rows import COLUMNS as STATISTICS_COLUMNS
+from evalkit.families.selective.sureness import CandidateStatistics, IntervalRow, StratumStatistics
+from evalkit.families.selective.sureness import Statistics as SelectiveStatistics
 from evalkit.families.selective.versus_rows import COLUMNS as COMPARISON_COLUMNS
-from evalkit.gates import GateResult
+from evalkit.gates import BoundResult, GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
 from evalkit.nights.history import TrendRow
@@ -52,6 +57,9 @@ from evalkit.release.conditions import Gate as Held
 from evalkit.release.readiness import Readiness
 from evalkit.report import camel, keys_of
 from evalkit.results.report_file import Stored
+from evalkit.risk_coverage.shown import AtRisk, Certificate, Estimate, Gap, RiskCoverage
+from evalkit.risk_coverage.shown import Interval as RiskInterval
+from evalkit.risk_coverage.shown import Optimism as RankOptimism
 from evalkit.sources.source import Evidence
 from evalkit.uncertainty.difference import Difference as PairedDifference
 from evalkit.uncertainty.mcnemar import ClusteredMcNemar, McNemar
@@ -117,6 +125,32 @@ VERIFICATION: Mapping[str, tuple[str, type]] = {
 }
 """The objects that a verification is made of."""
 
+
+SURENESS: Mapping[str, tuple[str, type]] = {
+    "sure_selective": ("`statistics`, where any were asked for", SelectiveStatistics),
+    "sure_selective_candidate": ("`candidates` of the statistics", CandidateStatistics),
+    "sure_interval": ("`intervals`, one a number", IntervalRow),
+    "bound_gate": ("`gates`, by metric or condition", BoundResult),
+    "sure_stratum": ("`strata` of a candidate's statistics", StratumStatistics),
+    "calibration": ("`calibration`", Panel),
+    "calibration_binned": ("`equalWidth` and `equalMass`", calibration.Binned),
+    "calibration_bin": ("`bins` of either", calibration.BinRow),
+    "calibration_null": ("`nullError`, and `null` of a score", calibration.NullRow),
+    "calibration_corp": ("`corp`", calibration.Corp),
+    "calibration_score": ("`brier` and `logLoss` of it", calibration.ScoreRow),
+    "calibration_block": ("`blocks` of it", calibration.Block),
+    "calibration_band": ("`band` of it", calibration.BandPoint),
+    "calibration_decomposition": ("`decomposition` and `corrected`", calibration.DecompositionRow),
+    "calibration_screen": ("`spiegelhalter`, `kolmogorovSmirnov` and `kuiper`", calibration.ScreenRow),
+    "risk": ("`riskCoverage`, by split", RiskCoverage),
+    "risk_estimate": ("`aurc`, `eAurc` and `augrc`", Estimate),
+    "risk_interval": ("`interval` of them", RiskInterval),
+    "at_risk": ("`coverageAtRisk`, one a limit", AtRisk),
+    "optimism_of_ranking": ("`optimism` of a candidate's statistics", RankOptimism),
+    "gap": ("its members", Gap),
+    "certificate": ("`certified`, one a claim", Certificate),
+}
+"""The objects that the statistics of a selective report are made of; ``comparison`` has a page of its own."""
 
 MEASUREMENT: Mapping[str, tuple[str, type]] = {
     "measurement": ("The evaluation", MeasurementReport),
@@ -293,6 +327,17 @@ def nightly_keys() -> str:
     return _keys(NIGHTLY)
 
 
+def sureness_keys() -> str:
+    """List the keys of the statistics of a selective report."""
+    return _keys(SURENESS)
+
+
+def sureness_columns() -> str:
+    """List the columns of the tables that statistics add, without those of a comparison."""
+    tables = {name: columns for name, columns in STATISTICS_COLUMNS.items() if name not in COMPARISON_COLUMNS}
+    return _columns({"reliability_blocks" if name == "reliability" else name: one for name, one in tables.items()}, "")
+
+
 def comparison_keys() -> str:
     """List the keys of a comparison."""
     return _keys(COMPARISON)
@@ -426,6 +471,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "inspection-keys": inspection_keys,
     "verification-keys": verification_keys,
     "table-columns": table_columns,
+    "sureness-keys": sureness_keys,
+    "sureness-columns": sureness_columns,
     "measures": measures,
     "measure-sections": measure_sections,
     "measurement-keys": measurement_keys,

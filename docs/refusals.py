@@ -423,6 +423,7 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_verified, min_coverage=FLOOR, tol="nan"),
     partial(_evaluated, '"label":"a"', interval="95%"),
     partial(_evaluated, '"label":"a"', seed=7),
+    lambda: compare(DUMP, FLOOR, baseline="steady", margin="2%"),
     _without_scipy,
     _foreign_report,
     lambda: verify({"schema": "evalkit-measurement-v1", "statistics": 0.95}, OBSERVATIONS / "synthetic.json"),

@@ -14,6 +14,7 @@ from evalkit.verification.differ import Rules
 from evalkit.verification.evidence import Named, Plan, from_document, from_records, one_document
 from evalkit.verification.jev_bridge import as_jev_bridge
 from evalkit.verification.options import Options
+from evalkit.verification.sought import sought
 from evalkit.verification.statistics import Claimed, chosen
 
 
@@ -46,7 +47,7 @@ class Schema:
         return Rules(most_off, self.given, self.identities, self.paths)
 
 
-def _selective(named: Named, options: Options, _: Claimed | None) -> Plan:
+def _selective(named: Named, options: Options, statistics: Claimed | None) -> Plan:
     from evalkit.families.selective.compare import Question, compare_inputs
 
     question = Question(
@@ -56,6 +57,7 @@ def _selective(named: Named, options: Options, _: Claimed | None) -> Plan:
         options.policy,
         options.synthetic,
         options.run,
+        sought(statistics, options),
     )
     return from_records(named, lambda dump, _, progress: compare_inputs(dump, question, progress=progress))
 
@@ -93,13 +95,23 @@ LISTS = frozenset({"ocr", "commands", "retrieval", "proposals", "claims", "merge
 
 _RANKED = frozenset({QRELS, "runs", "source", "max_grade", "drop_queries_without_relevant"})
 
+_DECIDING = frozenset({"interval", "min_contributors", "gate_on", "min_support", "no_excluded_class"})
+"""What a verdict may have been asked for besides."""
+
 SCHEMAS: Mapping[str, Schema] = {
     "evalkit-selective-v1": Schema(
         plan=_selective,
-        allowed=frozenset({"min_coverage", "contract", "by", "policy", "synthetic", "run"}),
+        allowed=frozenset({"min_coverage", "contract", "by", "policy", "synthetic", "run"}) | _DECIDING,
         needed=frozenset({"min_coverage"}),
         given=frozenset({"run", "minCoverage", "limits", "policy", "limit", "lower", "upper"}),
-        identities={"candidates": ("model",), "strata": ("by",), "bins": ("lower",)},
+        identities={
+            "candidates": ("model",),
+            "strata": ("by",),
+            "bins": ("lower", "low"),
+            "intervals": ("name", "label", "bin"),
+            "against": ("model",),
+            "differences": ("name",),
+        },
         paths=frozenset({"name"}),
     ),
     "evalkit-evaluation-v1": Schema(
