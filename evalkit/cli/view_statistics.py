@@ -162,8 +162,8 @@ def _compared(found: Comparison) -> Iterator[str]:
         if (pairs := one.pairs) is not None:
             only = pairs.discordant
             told = f"{only.only_candidate_right:,} right only here, {only.only_baseline_right:,} only there"
-            chance = "–" if pairs.adjusted_p_value is None else f"{pairs.adjusted_p_value:.4f}"
-            yield f"{printable(one.model)}: {pairs.paired:,} records paired, {told}; McNemar by contributor p {chance}"
+            test = f"McNemar by contributor {_chance(pairs.adjusted_p_value)}"
+            yield f"{printable(one.model)}: {pairs.paired:,} records paired, {told}; {test}"
     if found.best_of is not None:
         yield found.best_of.text
 
@@ -175,3 +175,9 @@ def _contributors(one: CandidateStatistics, sure: Statistics) -> str:
     short = f", fewer than the {sure.min_contributors:,} that an interval needs" if few else ""
     equal = f"they weigh as {one.effective_contributors:,.1f} equal ones"
     return f"{one.contributors:,} contributors on test{short}; {equal}, the largest has {one.largest_share:.1%}"
+
+
+def _chance(found: float | None) -> str:
+    if found is None:
+        return "not tested"
+    return "p < 0.0001" if found < 0.0001 else f"p = {found:.4f}"
