@@ -131,6 +131,18 @@ def test_under_the_floor_there_is_no_interval() -> None:
     assert right.low == pytest.approx(0.025 ** (1 / 4))
 
 
+def test_what_was_not_measured_has_the_reason_of_the_metric() -> None:
+    """Rows without a vector give no calibration; a family without a prediction gives nothing, and neither is zero."""
+    labels = pl.DataFrame({"id": ["1", "2"], "option_ids": [["a", "b"]] * 2, "label": ["a", "b"]})
+    gold = pl.DataFrame({"id": ["1", "2", "3"], "gold": ["a", "a", "b"], "family": ["x", "x", "y"]})
+    report = evalkit.evaluate(labels, gold, interval="0.95", calibration=True, min_contributors=2)
+    found = intervals(report)
+    assert (found["ece", None, None].value, found["ece", None, None].reason) == (None, "nothing-scored")
+    assert found["accuracy", None, None].method == "exact-binomial"
+    assert intervals(report, "y")["accuracy", None, None].reason == "nothing-predicted"
+    assert evalkit.verify(report.to_dict(), labels, gold).verified
+
+
 def test_the_report_without_statistics_keeps_its_bytes() -> None:
     """Asked for, statistics are one more key at the end; every byte before it stays."""
     plain = evalkit.evaluate(*four())
