@@ -15,6 +15,7 @@ import polars as pl
 from evalkit.calibration.chances import STEADY, Ints
 from evalkit.calibration.decomposition import log_loss
 from evalkit.calibration.levels import Bin, arranged, whole
+from evalkit.calibration.shown import Block
 
 _FEW = 4096
 """Points that are left to a loop."""
@@ -22,23 +23,6 @@ _FEW = 4096
 _STRETCH = 2**18
 _WIDE = 2**31
 """Records up to which products of two counts fit into 64 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Neighbouring confidences that are recalibrated to one number: the share of right ones among their records.
-
-    Attributes:
-        low: The least confidence.
-        high: The greatest.
-        n: Records.
-        correct: Right ones among them.
-    """
-
-    low: float
-    high: float
-    n: int
-    correct: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from scipy import optimize, special
 from evalkit.calibration.chances import Floats, Ints, at_level, drawn, one_sided, quick_right_ones, steady, uniforms
 from evalkit.calibration.levels import arranged
 from evalkit.calibration.null import LEVEL, REPLICATES, Null
+from evalkit.calibration.shown import BandPoint
 from evalkit.exact import rounded
 
 CELLS = 4096
@@ -23,21 +24,6 @@ POINTS = 101
 
 _AT_ONCE = 128
 _STREAM = 2
-
-
-@dataclass(frozen=True, slots=True)
-class BandPoint:
-    """Where the curve of a calibrated model lies at one confidence, as often as the level says.
-
-    Attributes:
-        confidence: The confidence.
-        low: The share of right ones that the curve is seldom below: in half of the cases that the level leaves.
-        high: The share of right ones that it is seldom above.
-    """
-
-    confidence: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

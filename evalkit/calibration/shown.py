@@ -4,8 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalkit.calibration.corp import Block
-from evalkit.calibration.curve import BandPoint
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring confidences that are recalibrated to one number: the share of right ones among their records.
+
+    Attributes:
+        low: The least confidence.
+        high: The greatest.
+        n: Records.
+        correct: Right ones among them.
+    """
+
+    low: float
+    high: float
+    n: int
+    correct: int
+
+
+@dataclass(frozen=True, slots=True)
+class BandPoint:
+    """Where the curve of a calibrated model lies at one confidence, as often as the level says.
+
+    Attributes:
+        confidence: The confidence.
+        low: The share of right ones that the curve is seldom below: in half of the cases that the level leaves.
+        high: The share of right ones that it is seldom above.
+    """
+
+    confidence: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Estimand:
         bin: The confidence bin that it is about, or None.
         low: The least value possible.
         high: The greatest value possible; None where there is none.
-        proportion: Whether it is a share of things that were so or not so.
+        proportion: Whether it is a share of things that were so or not so, or a mean of such shares.
     """
 
     name: str

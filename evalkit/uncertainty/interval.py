@@ -149,9 +149,9 @@ def _t_ends(at: float, error: float, contributors: int, asked: Asked) -> tuple[f
 
 def _few(estimand: Estimand, measured: Measured) -> bool:
     """Tell whether too few contributors erred, or too few did not, for a variance to be trusted."""
-    above, below = (dict(part) for part in (estimand.terms[0].numerator, estimand.terms[0].denominator))
-    right = sizes_of(measured.clusters, above)
-    wrong = sizes_of(measured.clusters, below) - right
+    nothing = np.zeros(len(measured.clusters), np.int64)
+    right = sum((sizes_of(measured.clusters, dict(one.numerator)) for one in estimand.terms), nothing)
+    wrong = sum((sizes_of(measured.clusters, dict(one.denominator)) for one in estimand.terms), nothing) - right
     return min(int((right > 0).sum()), int((wrong > 0).sum())) < FEW
 
 

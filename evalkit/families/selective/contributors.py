@@ -7,6 +7,7 @@ every paired test is made from them, and whoever has them needs no record any mo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -58,15 +59,30 @@ def judged(outcomes: pl.LazyFrame, thresholds: Mapping[str, float], bins: int) -
     ).with_columns(confidence=pl.when(accepted).then("confidence"))
 
 
-def contributor_table(records: pl.LazyFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Tally judged records by contributor, over all records and in each stratum: columns of ``COLUMNS``, sorted.
+@dataclass(frozen=True, slots=True)
+class ContributorPlan:
+    """Contributor tallies that are made when they are asked for.
 
-    Args:
-        records: What ``judged`` returned; the fields of the strata are the first of the contract's scalars.
-        by: The fields.
+    Attributes:
+        records: Judged records of validation and test.
+        by: The fields of the strata, which are the first of the contract's scalars.
     """
-    named = columns_of(by)
-    whole = labelled(records, named)
+
+    records: pl.LazyFrame
+    by: tuple[str, ...]
+
+
+def contributor_plan(
+    outcomes: pl.LazyFrame, thresholds: Mapping[str, float], bins: int, by: Sequence[str]
+) -> ContributorPlan:
+    """Plan the contributor tallies of some outcomes; see ``judged``."""
+    return ContributorPlan(judged(outcomes, thresholds, bins), tuple(by))
+
+
+def contributor_table(plan: ContributorPlan) -> pl.DataFrame:
+    """Tally records by contributor, over all records and in each stratum: columns of ``COLUMNS``, sorted."""
+    named, by = columns_of(plan.by), plan.by
+    whole = labelled(plan.records, named)
     found = [_tallied(whole, fields, [named[path] for path in fields]) for fields in ((), *groupings(by))]
     return pl.concat(found).sort(*(name for name in COLUMNS if name not in ("n", "confidence")))
 

@@ -60,7 +60,7 @@ def estimands(labels: Sequence[str], bins: Sequence[int]) -> Iterator[Estimand]:
     support, right = ({f"{what}:{label}": 1 for label in labels} for what in ("support", "right"))
     yield Estimand(metrics.coverage.name, (Term(support, {**support, _ABSTAINED: 1}),), proportion=True)
     yield Estimand(metrics.precision_at_coverage.name, (Term(right, support),), proportion=True)
-    yield Estimand(metrics.macro_f1.name, tuple(_f1(label) for label in labels))
+    yield Estimand(metrics.macro_f1.name, tuple(_f1(label) for label in labels), proportion=True)
     gaps = tuple(
         Term({f"correct:{b}": UNIT, f"confidence:{b}": -1}, dict.fromkeys(support, UNIT), support) for b in bins
     )
@@ -70,7 +70,7 @@ def estimands(labels: Sequence[str], bins: Sequence[int]) -> Iterator[Estimand]:
         for one, below in ((metrics.precision, "predicted"), (metrics.recall, "support")):
             yield Estimand(one.name, (Term(hits, {f"{below}:{label}": 1}),), label=label, proportion=True)
         alone = _f1(label)
-        yield Estimand(metrics.f1.name, (Term(alone.numerator, alone.denominator),), label=label)
+        yield Estimand(metrics.f1.name, (Term(alone.numerator, alone.denominator),), label=label, proportion=True)
     for b in bins:
         n = {f"correct:{b}": 1, f"wrong:{b}": 1}
         mean = Term({f"confidence:{b}": 1}, dict.fromkeys(n, UNIT))
