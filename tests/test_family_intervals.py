@@ -19,8 +19,10 @@ from typer.testing import CliRunner
 import evalkit
 from evalkit.cli import app
 from evalkit.families.observations.sure import Told as Measured
+from evalkit.report import document as document_of
 from evalkit.uncertainty.row_keys import GROUPS, MAX_ROWS, row_keys
 from evalkit.uncertainty.told import Told
+from evalkit.verification.jev_bridge import as_jev_bridge
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT / "data-fixtures" / "real"
@@ -340,6 +342,12 @@ def test_verification_makes_statistics_anew(tmp_path: Path) -> None:
         with pytest.raises(evalkit.Refusal) as caught:
             evalkit.verify({**measured, "statistics": {**measured["statistics"], name: wrong}}, path)
         assert caught.value.violations[0].rule in ("verify-statistics", "statistics")
+
+
+def test_statistics_of_another_program_are_a_difference() -> None:
+    """A report of jev-bridge has no statistics; what one claims under that key is neither read nor made anew."""
+    claim = {**document_of(as_jev_bridge(evalkit.evaluate(*four()))), "statistics": {"level": "high"}}
+    assert [one.path for one in evalkit.verify(claim, *four()).differences] == ["report.statistics"]
 
 
 def test_the_core_needs_no_statistics_library() -> None:
