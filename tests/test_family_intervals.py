@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -219,6 +221,32 @@ def test_the_field_is_read_the_same_in_every_format(kind: str, tmp_path: Path) -
     source = texts if kind == "frame" else path
     found = evalkit.evaluate(predictions, source, interval="0.95", cluster_by="writer", min_contributors=2)
     assert found.statistics == expected
+
+
+def spelled(writer: object, place: int) -> str:
+    """Spell a gold row as JSON, in one of several ways."""
+    row = {"id": f"r{place}", "gold": "a", "writer": writer}
+    turned = dict(reversed(row.items())) if place % 3 == 0 else row
+    return json.dumps(turned, ensure_ascii=place % 2 == 0, separators=(",", ":") if place % 5 == 0 else None)
+
+
+WRITERS = ["ann", "Ärzte", 7, "7", "07", 0, -3, 10**17, 10**19, 'a "b"', "\\", "", "00000000000000ff", "ff", "FF" * 8]
+
+
+def test_names_and_numbers_become_clusters_as_the_page_says(tmp_path: Path) -> None:
+    """Sixteen hexadecimal digits are their number; any other text, and the digits of a number, go by their SHA-256."""
+    rows = [WRITERS[place % len(WRITERS)] for place in range(300)]
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(spelled(writer, place) for place, writer in enumerate(rows)), "utf-8")
+    said = {"id": [f"r{place}" for place in range(300)], "option_ids": [["a"]] * 300, "label": ["a"] * 300}
+    report = evalkit.evaluate(pl.DataFrame(said), path, interval="0.95", cluster_by="writer")
+    expected: Counter[int] = Counter()
+    for text in map(str, rows):
+        digest = hashlib.sha256(text.encode("utf-8")).digest()[:8]
+        expected[255 if text == "00000000000000ff" else int.from_bytes(digest, "big")] += 1
+    found = report.tables()["contributors"].group_by("contributor").agg(pl.col("n").sum())
+    assert dict(found.iter_rows()) == expected
+    assert len(expected) == len(WRITERS) - 1  # 7 and "7" are one
 
 
 def refused(**asked: Any) -> evalkit.Violation:
