@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,8 +21,10 @@ from typer.testing import CliRunner
 import evalkit
 from evalkit.cli import app
 from evalkit.families.observations.sure import Told as Measured
+from evalkit.report import document as document_of
 from evalkit.uncertainty.row_keys import GROUPS, MAX_ROWS, row_keys
 from evalkit.uncertainty.told import Told
+from evalkit.verification.jev_bridge import as_jev_bridge
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT / "data-fixtures" / "real"
@@ -131,6 +135,18 @@ def test_under_the_floor_there_is_no_interval() -> None:
     assert right.low == pytest.approx(0.025 ** (1 / 4))
 
 
+def test_what_was_not_measured_has_the_reason_of_the_metric() -> None:
+    """Rows without a vector give no calibration; a family without a prediction gives nothing, and neither is zero."""
+    labels = pl.DataFrame({"id": ["1", "2"], "option_ids": [["a", "b"]] * 2, "label": ["a", "b"]})
+    gold = pl.DataFrame({"id": ["1", "2", "3"], "gold": ["a", "a", "b"], "family": ["x", "x", "y"]})
+    report = evalkit.evaluate(labels, gold, interval="0.95", calibration=True, min_contributors=2)
+    found = intervals(report)
+    assert (found["ece", None, None].value, found["ece", None, None].reason) == (None, "nothing-scored")
+    assert found["accuracy", None, None].method == "exact-binomial"
+    assert intervals(report, "y")["accuracy", None, None].reason == "nothing-predicted"
+    assert evalkit.verify(report.to_dict(), labels, gold).verified
+
+
 def test_the_report_without_statistics_keeps_its_bytes() -> None:
     """Asked for, statistics are one more key at the end; every byte before it stays."""
     plain = evalkit.evaluate(*four())
@@ -205,6 +221,32 @@ def test_the_field_is_read_the_same_in_every_format(kind: str, tmp_path: Path) -
     source = texts if kind == "frame" else path
     found = evalkit.evaluate(predictions, source, interval="0.95", cluster_by="writer", min_contributors=2)
     assert found.statistics == expected
+
+
+def spelled(writer: object, place: int) -> str:
+    """Spell a gold row as JSON, in one of several ways."""
+    row = {"id": f"r{place}", "gold": "a", "writer": writer}
+    turned = dict(reversed(row.items())) if place % 3 == 0 else row
+    return json.dumps(turned, ensure_ascii=place % 2 == 0, separators=(",", ":") if place % 5 == 0 else None)
+
+
+WRITERS = ["ann", "Ärzte", 7, "7", "07", 0, -3, 10**17, 10**19, 'a "b"', "\\", "", "00000000000000ff", "ff", "FF" * 8]
+
+
+def test_names_and_numbers_become_clusters_as_the_page_says(tmp_path: Path) -> None:
+    """Sixteen hexadecimal digits are their number; any other text, and the digits of a number, go by their SHA-256."""
+    rows = [WRITERS[place % len(WRITERS)] for place in range(300)]
+    path = tmp_path / "gold.jsonl"
+    path.write_text("\n".join(spelled(writer, place) for place, writer in enumerate(rows)), "utf-8")
+    said = {"id": [f"r{place}" for place in range(300)], "option_ids": [["a"]] * 300, "label": ["a"] * 300}
+    report = evalkit.evaluate(pl.DataFrame(said), path, interval="0.95", cluster_by="writer")
+    expected: Counter[int] = Counter()
+    for text in map(str, rows):
+        digest = hashlib.sha256(text.encode("utf-8")).digest()[:8]
+        expected[255 if text == "00000000000000ff" else int.from_bytes(digest, "big")] += 1
+    found = report.tables()["contributors"].group_by("contributor").agg(pl.col("n").sum())
+    assert dict(found.iter_rows()) == expected
+    assert len(expected) == len(WRITERS) - 1  # 7 and "7" are one
 
 
 def refused(**asked: Any) -> evalkit.Violation:
@@ -328,6 +370,12 @@ def test_verification_makes_statistics_anew(tmp_path: Path) -> None:
         with pytest.raises(evalkit.Refusal) as caught:
             evalkit.verify({**measured, "statistics": {**measured["statistics"], name: wrong}}, path)
         assert caught.value.violations[0].rule in ("verify-statistics", "statistics")
+
+
+def test_statistics_of_another_program_are_a_difference() -> None:
+    """A report of jev-bridge has no statistics; what one claims under that key is neither read nor made anew."""
+    claim = {**document_of(as_jev_bridge(evalkit.evaluate(*four()))), "statistics": {"level": "high"}}
+    assert [one.path for one in evalkit.verify(claim, *four()).differences] == ["report.statistics"]
 
 
 def test_the_core_needs_no_statistics_library() -> None:

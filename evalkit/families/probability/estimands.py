@@ -53,7 +53,7 @@ def estimands(labels: Sequence[str], bins: Sequence[int]) -> Iterator[Estimand]:
     """
     yield share(metrics.accuracy.name, "right", "predicted")
     recalls = [Term({_named("right", one): 1}, {_named("predicted", one): 1}) for one in labels]
-    yield Estimand(metrics.balanced_accuracy.name, tuple(recalls))
+    yield Estimand(metrics.balanced_accuracy.name, tuple(recalls), proportion=True)
     for one, column, rows in (
         (metrics.nll, "nll", "scored"),
         (metrics.brier_multiclass, "brier", "scored"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -94,11 +94,12 @@ def _calibrated(tallies: Tallies, bins: int, asked: Asked) -> Any:
 
 
 def _intervals(counts: Counts, slices: Slices, asked: Asked) -> Iterator[Told]:
-    exact = {(one.name, one.place.label, one.place.bin): one.value for one in measurements(Place(), counts)}
+    exact = {(one.name, one.place.label, one.place.bin): one for one in measurements(Place(), counts)}
     for one in estimands(sorted(counts.classes), sorted(counts.bins)):
+        of = exact[one.name, one.label, one.bin]
         measured = prepare(slices.of(_columns(one)), asked, resampled=one.kind == "absolute")
         found = interval(one, measured, asked)
-        yield Told.of(found, exact[one.name, one.label, one.bin])
+        yield Told.of(found if of.reason is None else replace(found, reason=of.reason), of.value)
 
 
 def _columns(one: Estimand) -> list[str]:
