@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import refusals
+import studies
 import typer.main
 from shell import ROOT, environment, playground, replay, trimmed
 
@@ -373,5 +374,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "measurement-keys": measurement_keys,
     "readiness-keys": readiness_keys,
     "nightly-keys": nightly_keys,
+    "interval-coverage": studies.interval_coverage,
 }
 """The parts by name."""
