@@ -62,7 +62,7 @@ def test_equal_contributors_k_fold_narrow_by_the_root_of_k() -> None:
 def test_a_share_is_exact_and_a_sum_of_absolutes_is_resampled() -> None:
     """The method is told with the interval, and it hangs on the kind of number alone."""
     ece = Estimand("ece", (Term({"gap": 1}, {"n": 10}),), kind="absolute")
-    asked = Asked(min_contributors=2, replicates=40)
+    asked = Asked(min_contributors=2, replicates=100)
     tallies = prepare(tallied({"right": [3, 4] * 8, "n": [4] * 16, "gap": [2, -3] * 8}), asked, resampled=True)
     found = intervals([ACCURACY, SCORE, ece], tallies, asked)
     assert [one.method for one in found] == ["exact-binomial", "cluster-t", "cluster-bootstrap"]

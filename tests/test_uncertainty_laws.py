@@ -21,7 +21,7 @@ from evalkit.uncertainty.weights import MAX_WEIGHT, poisson_weights
 LAW = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 COLUMNS = ("n", "right", "gap0", "gap1")
-ASKED = Asked(replicates=40, min_contributors=2)
+ASKED = Asked(replicates=100, min_contributors=2)
 ESTIMANDS = [
     share("accuracy", "right", "n"),
     Estimand("two", (Term({"right": 1}, {"n": 1}), Term({"gap0": 1}, {"n": 10})), high=None),
@@ -55,10 +55,10 @@ def told(found: Clusters) -> tuple[Any, ...]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold only eight cells, three rows and eighty weights at a time: two contributors."""
+    """Hold only eight cells, three rows and two hundred weights at a time: two contributors."""
     monkeypatch.setattr(clusters, "BLOCK_CELLS", 8)
     monkeypatch.setattr(clusters, "_ROWS", 3)
-    monkeypatch.setattr(replicates, "_WEIGHTS", 80)
+    monkeypatch.setattr(replicates, "_WEIGHTS", 200)
 
 
 @LAW
@@ -78,7 +78,7 @@ def test_the_size_of_blocks_is_not_seen(rows: list[tuple[int, bool, int, bool]])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clusters, "BLOCK_CELLS", 8)
         patch.setattr(clusters, "_ROWS", 3)
-        patch.setattr(replicates, "_WEIGHTS", 80)
+        patch.setattr(replicates, "_WEIGHTS", 200)
         assert told(counted(rows)) == whole
 
 
@@ -99,7 +99,7 @@ def test_the_seed_moves_resamples_alone() -> None:
     rows = [(who, who % 3 > 0, who % 7 - 3, who % 2 > 0) for who in range(10) for _ in range(3)]
     found = []
     for seed in (0, 1, 0):
-        asked = Asked(replicates=40, min_contributors=2, seed=seed)
+        asked = Asked(replicates=100, min_contributors=2, seed=seed)
         found.append(intervals(ESTIMANDS, prepare(counted(rows), asked, resampled=True), asked))
     assert found[0] == found[2]
     assert [one == two for one, two in zip(found[0], found[1], strict=True)] == [True, True, False]

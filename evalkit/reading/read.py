@@ -14,6 +14,7 @@ import polars as pl
 
 from evalkit.contracts.contract import SPLITS, Contract
 from evalkit.formats.grammar import scalar
+from evalkit.reading.contributors import CONTRIBUTOR, contributor_numbers
 from evalkit.reading.engine import WORKERS, gather
 from evalkit.reading.parts import Part, Parts
 from evalkit.reading.tally import Pile, merge
@@ -45,16 +46,25 @@ class Dump:
     warnings: tuple[str, ...]
 
 
-def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None) -> Dump:
-    """Read all sources.
+def read(
+    inputs: Inputs,
+    contract: Contract,
+    *,
+    contributors: bool = False,
+    workers: int = WORKERS,
+    progress: Progress | None = None,
+) -> Dump:
+    """Read all sources; with ``contributors``, whose each record is is a key column too.
 
     Raises:
         Refusal: A record is malformed; or, where none is, a contributor is in more than one split or a split is not
             the one that the key derives; or there are no records at all.
     """
-    pile = Pile(lambda frames: merge(frames, outcome_keys(contract)))
+    keys = [*outcome_keys(contract), *([CONTRIBUTOR] if contributors else [])]
+    task = partial(_read_part, contract=contract, contributors=contributors)
+    pile = Pile(lambda frames: merge(frames, keys))
     parts = Parts(inputs, contract)
-    for part, outcomes in gather(partial(_read_part, contract=contract), inputs.partitions(), workers):
+    for part, outcomes in gather(task, inputs.partitions(), workers):
         pile.add(outcomes)
         parts.add(part)
         if progress is not None:
@@ -65,11 +75,15 @@ def read(inputs: Inputs, contract: Contract, *, workers: int = WORKERS, progress
     return Dump(settled.evidence, settled.models, outcomes, warnings)
 
 
-def _read_part(partition: Partition, contract: Contract) -> tuple[Part, pl.DataFrame]:
+def _read_part(partition: Partition, contract: Contract, *, contributors: bool) -> tuple[Part, pl.DataFrame]:
     """Read one partition down to what the whole run needs of it."""
     rows = read_rows(partition, contract)
     scored = rows.table.filter(pl.col("split") != SPLITS[0])
-    return Part.of(partition, rows, contract), outcomes_of(scored, contract)
+    outcomes = outcomes_of(scored, contract)
+    if contributors:
+        numbers = contributor_numbers(scored["subject"].cast(pl.String), contract.split_rule)
+        outcomes = outcomes.with_columns(numbers)
+    return Part.of(partition, rows, contract), outcomes
 
 
 def outcomes_of(table: pl.DataFrame, contract: Contract) -> pl.DataFrame:

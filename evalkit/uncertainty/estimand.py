@@ -52,7 +52,7 @@ class Estimand:
         bin: The confidence bin that it is about, or None.
         low: The least value possible.
         high: The greatest value possible; None where there is none.
-        proportion: Whether it is a share of things that were so or not so.
+        proportion: Whether it is a share of things that were so or not so, or a mean of such shares.
     """
 
     name: str
@@ -110,6 +110,8 @@ def weighed(estimand: Estimand) -> dict[str, int]:
 
     >>> weighed(Estimand("f1", (Term({"right": 2}, {"right": 2, "wrong": 2}),)))
     {'right': 1, 'wrong': 1}
+    >>> weighed(Estimand("mean", (Term({"sum": 1}, {"n": UNIT}),)))
+    {'n': 1}
     """
     whole: dict[str, int] = {}
     for combination in dict.fromkeys(tuple(sorted(one.denominator.items())) for one in estimand.terms):

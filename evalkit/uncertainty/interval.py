@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from math import isnan
 
 import numpy as np
 
 from evalkit.exact import Exact, fraction, rounded
+from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES, Asked
 from evalkit.uncertainty.clusters import Clusters, Sample, Sums
 from evalkit.uncertainty.distributions import t_quantile
 from evalkit.uncertainty.ends import Ends, absolute_ends, binomial_ends, pivotal, t_ends
@@ -50,31 +50,8 @@ TOO_FEW_IN_PART = "insufficient-contributors-in-part"
 NO_VARIATION = "no-variation"
 UNSTABLE = "undefined-in-resamples"
 
-MIN_CONTRIBUTORS = 30
-"""Fewest contributors that an interval is given for, where the caller does not say."""
-
-REPLICATES = 1000
-"""Resamples, where the caller does not say."""
-
 PART_CONTRIBUTORS = 2
 """Fewest contributors of each part of a mean, such as the F1 of a label: of one alone no variance can be told."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """How sure one wants to be.
-
-    Attributes:
-        level: The confidence of the interval, two-sided, and of each bound, one-sided.
-        replicates: Resamples where the number is not smooth.
-        seed: The seed of the resamples.
-        min_contributors: Fewest contributors that an interval is given for.
-    """
-
-    level: Fraction = Fraction(19, 20)
-    replicates: int = REPLICATES
-    seed: int = 0
-    min_contributors: int = MIN_CONTRIBUTORS
 
 
 @dataclass(frozen=True, slots=True)

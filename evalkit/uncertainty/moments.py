@@ -41,7 +41,7 @@ class Moments:
         self._slopes = gradient(estimand, totals) if estimand.kind == "mean" else {}
         self._bits = shift(self._slopes, most) - _SPARED
         self._terms = [one.present or one.denominator for one in counted]
-        self._proportion = estimand.terms[0] if estimand.proportion else None
+        self._shares = counted if estimand.proportion else []
         self._seen = np.zeros(len(self._terms), np.int64)
         self._right = self._wrong = 0
         self._contributors = self._squares = self._most = self._moved = 0
@@ -57,10 +57,13 @@ class Moments:
             self._moved += squared(whole(influence(self._slopes, places, matrix) / left, self._bits))
         if len(self._terms) > 1:
             self._seen += [int((total(one, places, matrix) > 0).sum()) for one in self._terms]
-        if self._proportion is not None:
-            right = total(self._proportion.numerator, places, matrix)
+        if self._shares:
+            right, whole_ = (
+                sum((total(part, places, matrix) for part in parts), np.zeros(len(matrix), np.int64))
+                for parts in ([one.numerator for one in self._shares], [one.denominator for one in self._shares])
+            )
             self._right += int((right > 0).sum())
-            self._wrong += int((total(self._proportion.denominator, places, matrix) > right).sum())
+            self._wrong += int((whole_ > right).sum())
 
     @property
     def sample(self) -> Sample:

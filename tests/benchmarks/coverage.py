@@ -69,7 +69,7 @@ def estimands() -> dict[str, tuple[Estimand, float]]:
         "precision at coverage": (share("precisionAtCoverage", "right", "accepted"), precision),
         "recall of one label": (share("recall", "cell00", "truth0"), precision),
         "error rate of 1 %": (share("errors", "rare", "n"), RARE),
-        "macro F1": (Estimand("macroF1", tuple(map(_f1, range(_LABELS)))), _macro_f1(precision)),
+        "macro F1": (Estimand("macroF1", tuple(map(_f1, range(_LABELS))), proportion=True), _macro_f1(precision)),
         "mean of a score (Brier)": (Estimand("score", (Term({"score": 1}, {"n": UNIT}),)), 1 / 6),
         "difference of two error rates": (
             Estimand("difference", (Term({"worse": 1}, {"n": 1}),), low=Fraction(-1)),
