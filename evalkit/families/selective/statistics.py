@@ -30,7 +30,7 @@ from evalkit.reading.contributors import CONTRIBUTOR
 from evalkit.risk_coverage.certify import Certificate, certify
 from evalkit.risk_coverage.suite import RiskCoverage, suite
 from evalkit.uncertainty.clusters import Sample, sample
-from evalkit.uncertainty.interval import Interval, intervals, prepare
+from evalkit.uncertainty.interval import Interval, interval, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,9 @@ def _intervals(
     labels, bins = sorted(seen, key=order.__getitem__), sorted(accepted["bin"].unique())
     measured = prepare(clusters_of(told, labels, contract.bins), wanted.asked, resampled=True)
     known = {(one.name, one.place): one for one in measurements}
-    for sure in intervals(list(estimands(labels, bins)), measured, wanted.asked):
-        one = sure.estimand
+    for one in estimands(labels, bins):
         at = Place(place.model, place.split, one.label, one.bin, place.stratum_field, place.stratum)
-        yield known[one.name, at], sure
+        yield known[one.name, at], interval(one, measured, wanted.asked)
 
 
 def _numbers(found: Found, wanted: Wanted) -> dict[str, Any]:
