@@ -33,8 +33,11 @@ from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
 from evalkit.families.ranking.trec import TrecCounts
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
+from evalkit.families.selective.comparison import Against, Comparison
+from evalkit.families.selective.pairs import Discordant, Flip, Pairs
 from evalkit.families.selective.result import Report
 from evalkit.families.selective.rows import COLUMNS
+from evalkit.families.selective.versus_rows import COLUMNS as COMPARISON_COLUMNS
 from evalkit.gates import GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
@@ -48,6 +51,11 @@ from evalkit.release.readiness import Readiness
 from evalkit.report import camel, keys_of
 from evalkit.results.report_file import Stored
 from evalkit.sources.source import Evidence
+from evalkit.uncertainty.difference import Difference as PairedDifference
+from evalkit.uncertainty.mcnemar import ClusteredMcNemar, McNemar
+from evalkit.uncertainty.noninferiority import NonInferiority
+from evalkit.uncertainty.plan_result import Chances, Contributors, Plan
+from evalkit.uncertainty.several import BestOf
 from evalkit.verification.findings import Difference
 from evalkit.verification.verify import Verification
 
@@ -118,6 +126,29 @@ READINESS: Mapping[str, tuple[str, type]] = {
     "stored": ("`evaluation`", Stored),
 }
 """The objects that an answer about readiness is made of."""
+
+
+COMPARISON: Mapping[str, tuple[str, type]] = {
+    "comparison": ("`comparison`", Comparison),
+    "against": ("`against`, one a candidate", Against),
+    "metric_difference": ("`differences`, one a metric", PairedDifference),
+    "non_inferiority": ("`nonInferiority`, where a margin was given", NonInferiority),
+    "pairs": ("`pairs`, where an id was named", Pairs),
+    "discordant": ("`discordant`", Discordant),
+    "flip": ("`flips`, one a pair of results", Flip),
+    "mcnemar": ("`mcnemar`", McNemar),
+    "clustered_mcnemar": ("`clustered`", ClusteredMcNemar),
+    "best_of": ("`bestOf`", BestOf),
+}
+"""The objects that a comparison is made of."""
+
+
+PLANNING: Mapping[str, tuple[str, type]] = {
+    "plan": ("The plan", Plan),
+    "plan_measured": ("`measured`, where results were named", Contributors),
+    "chances": ("`rows`, one a number of contributors", Chances),
+}
+"""The objects that a plan is made of."""
 
 
 NIGHTLY: Mapping[str, tuple[str, type]] = {
@@ -251,6 +282,21 @@ def nightly_keys() -> str:
     return _keys(NIGHTLY)
 
 
+def comparison_keys() -> str:
+    """List the keys of a comparison."""
+    return _keys(COMPARISON)
+
+
+def comparison_columns() -> str:
+    """List the columns of its tables."""
+    return _columns(COMPARISON_COLUMNS, "")
+
+
+def plan_keys() -> str:
+    """List the keys of a plan."""
+    return _keys(PLANNING)
+
+
 def measures() -> str:
     """List the measures of observations by their declarations."""
     head = ["measure", "list", "better", "range", "null when", "must be"]
@@ -374,6 +420,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "measurement-keys": measurement_keys,
     "readiness-keys": readiness_keys,
     "nightly-keys": nightly_keys,
+    "comparison-keys": comparison_keys,
+    "comparison-columns": comparison_columns,
+    "plan-keys": plan_keys,
     "interval-coverage": studies.interval_coverage,
 }
 """The parts by name."""

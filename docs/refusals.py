@@ -32,6 +32,7 @@ from evalkit import (
     history,
     measure,
     nightly,
+    plan,
     read_contract,
     read_policy,
     readiness,
@@ -45,13 +46,18 @@ from evalkit.analysis.query import Tables, answer
 from evalkit.analysis.sql import Select
 from evalkit.analysis.written import format_of
 from evalkit.families.ranking.trec import read_trec
+from evalkit.families.selective.against import held_against
+from evalkit.families.selective.pairs import PairBy
 from evalkit.families.selective.plan import select_threshold
+from evalkit.families.selective.sides import sides_of
 from evalkit.nights.lock import locked
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
 from evalkit.results.report_file import MAX_REPORT
 from evalkit.results.run_record import read_run_record
+from evalkit.risk_coverage.claim import read_claim
 from evalkit.sources.source import open_same, resolve
+from evalkit.uncertainty.asked import Asked
 
 FIXTURES = Path("data-fixtures", "selective")
 DUMP = str(FIXTURES / "go.jsonl")
@@ -342,12 +348,31 @@ def _asked(sql: str) -> object:
     return answer(Select.of(sql), Tables.of([DUMP]))
 
 
+def _versus(baseline: str = "old", **changed: list[object]) -> object:
+    rows: dict[str, list[object]] = {
+        "model": ["new", "old"],
+        "split": ["test"] * 2,
+        "truth": ["4"] * 2,
+        "predicted": ["4"] * 2,
+        "confidence": [0.9] * 2,
+        "usable": [True] * 2,
+        "n": [2] * 2 if "id" in changed else [1] * 2,
+        "contributor": [1] * 2,
+        "id": ["1"] * 2,
+    }
+    frame = pl.DataFrame(rows | changed, schema_overrides={"contributor": pl.UInt64})
+    thresholds, asked = {"new": 0.5, "old": 0.5}, Asked()
+    sides = sides_of(frame, thresholds, ("4", "5"), 10, asked)
+    return held_against(frame, thresholds, sides, baseline, asked, pair_by=PairBy("image", "id"))
+
+
 PROVOKED: Sequence[Callable[[], object]] = (
     partial(_asked, "SELECT model FROM records GROUP BY split"),
     partial(_asked, "DROP TABLE records"),
     partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),
     partial(_asked, "SELECT * FROM candidates"),
     lambda: format_of("rows.xlsx"),
+    lambda: read_claim("precision>=90%@0.95"),
     lambda: summarize(scan(DUMP), threshold={}),
     partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
     partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
@@ -435,5 +460,10 @@ PROVOKED: Sequence[Callable[[], object]] = (
     _stored_already,
     partial(_night, _JOB + _PINNED, store="pinned"),
     lambda: history("no-nights"),
+    lambda: plan("precision>=0.9", "0.88"),
+    partial(_versus, baseline="gone"),
+    partial(_versus, id=["1", "1"]),
+    partial(_versus, truth=["4", "5"]),
+    partial(_versus, contributor=[1, 2]),
 )
 """Calls that are refused for what no fixture can hold."""

@@ -24,6 +24,7 @@ __all__ = [
     "BOOTSTRAP",
     "CLUSTER_T",
     "EXACT",
+    "FEW",
     "MIN_CONTRIBUTORS",
     "NO_VARIATION",
     "PART_CONTRIBUTORS",
@@ -49,6 +50,9 @@ TOO_FEW = "insufficient-contributors"
 TOO_FEW_IN_PART = "insufficient-contributors-in-part"
 NO_VARIATION = "no-variation"
 UNSTABLE = "undefined-in-resamples"
+
+FEW = 5
+"""Contributors who differ between two sides below which the variance of a difference is not trusted."""
 
 PART_CONTRIBUTORS = 2
 """Fewest contributors of each part of a mean, such as the F1 of a label: of one alone no variance can be told."""
