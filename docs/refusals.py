@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
@@ -209,6 +210,11 @@ def _evaluated(prediction: str, gold: str = "", **options: Any) -> object:
     return evaluate("p.jsonl", "g.jsonl", **options)
 
 
+def _without_scipy() -> object:
+    with patch("evalkit.uncertainty.needs.find_spec", return_value=None):
+        return _evaluated('"label":"a"', interval="0.95")
+
+
 def _gold(line: str, *more: str) -> object:
     Path("p.jsonl").write_text('{"id":"7","option_ids":["a","b"],"label":"a"}\n', "utf-8")
     Path("g.jsonl").write_text("\n".join((line, *more)) + "\n", "utf-8")
@@ -387,6 +393,9 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_predictions, _SOUND.replace("7", "8")),
     partial(_evaluated, '"label":"a"', max_gold=0),
     partial(_evaluated, '"label":"a"', bins=0),
+    partial(_evaluated, '"label":"a"', interval="0.95", cluster_by="gold"),
+    partial(_evaluated, '"label":"a"', interval="0.95", cluster_by="writer"),
+    partial(_evaluated, '"label":"a"', ',"writer":1.5', interval="0.95", cluster_by="writer"),
     partial(_evaluated, '"label":"a"', sum_tolerance="0,1"),
     lambda: resolve(["yesterday.jsonl"]),
     lambda: resolve(["runs/*.jsonl"]),
@@ -412,7 +421,12 @@ PROVOKED: Sequence[Callable[[], object]] = (
     lambda: verify("-", "-", min_coverage=FLOOR),
     _verified,
     partial(_verified, min_coverage=FLOOR, tol="nan"),
+    partial(_evaluated, '"label":"a"', interval="95%"),
+    partial(_evaluated, '"label":"a"', seed=7),
+    lambda: compare(DUMP, FLOOR, baseline="steady", margin="2%"),
+    _without_scipy,
     _foreign_report,
+    lambda: verify({"schema": "evalkit-measurement-v1", "statistics": 0.95}, OBSERVATIONS / "synthetic.json"),
     lambda: compare(_frame().drop("split"), FLOOR),
     lambda: compare(_frame(model=pl.lit(7)), FLOOR),
     lambda: compare(_frame(**{"truth.bristolType": pl.lit(4)}), FLOOR),

@@ -13,10 +13,11 @@ from risk_coverage_oracle import Record, frame, records
 
 from evalkit.errors import Refusal
 from evalkit.report import document
-from evalkit.risk_coverage.certify import Certificate, binomial_p, certify, cluster_p, lower_bound
+from evalkit.risk_coverage.certify import binomial_p, certify, cluster_p, lower_bound
 from evalkit.risk_coverage.claim import Claim, read_claim
 from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.levels import Level, design_effect, first_size, least_size, levels, sequence, standard_error
+from evalkit.risk_coverage.shown import Certificate
 
 CLAIM = read_claim("precision>=0.9@0.95")
 
@@ -99,9 +100,8 @@ def test_a_design_effect_by_hand() -> None:
 
 
 def test_the_bound_and_the_p_value_say_the_same() -> None:
-    """The bound reaches the target exactly where the p-value is α; of 95 right of 100 alone it is 0.8955… at 95 %."""
-    clopper_pearson = lower_bound(independent(1000, 50), CLAIM)
-    assert clopper_pearson == pytest.approx(0.9371, abs=2e-3)
+    """The bound reaches the target just where the p-value is α; of 95 right of 100 it is Clopper and Pearson's."""
+    assert lower_bound(independent(100, 5), CLAIM) == pytest.approx(0.897746622357, abs=1e-10)
     for errors in range(1, 12):
         one = independent(120, errors)
         assert (lower_bound(one, CLAIM) >= 0.9) == (max(binomial_p(one, CLAIM), cluster_p(one, CLAIM)) <= 0.05)
@@ -140,6 +140,14 @@ def test_the_sequence_does_not_look_at_answers(rows: list[Record]) -> None:
         cuts = sequence(one, 3)
         assert cuts.tolist() == sequence(other, 3).tolist()
         assert cuts[-1] == one.cut[-1]
+
+
+def test_the_first_cut_accepts_a_twentieth_or_what_the_claim_asks_for() -> None:
+    """Of 6000 records 300, of 1000 the 116 that the claim asks for, of 50 all of them, as the one cut."""
+    for size, first, cuts in ((6000, 300, 51), (1000, 116, 51), (50, 50, 1)):
+        found = curve(singles([True] * size, step=0.0001))
+        laid = sequence(found, 116)
+        assert (int((found.cut >= laid[0]).sum()), len(laid)) == (first, cuts)
 
 
 @given(records())

@@ -23,7 +23,8 @@ from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.grid import grid, splitmix64
 from evalkit.risk_coverage.jackknife import grid_augrc, grid_aurc, grid_e_aurc, jackknife
 from evalkit.risk_coverage.optimism import optimism
-from evalkit.risk_coverage.suite import RiskCoverage, suite
+from evalkit.risk_coverage.shown import RiskCoverage
+from evalkit.risk_coverage.suite import suite
 
 LEVEL = Fraction(95, 100)
 T4 = 2.7764451051977987

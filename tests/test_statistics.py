@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -275,3 +277,75 @@ def test_command_line(tmp_path: Path) -> None:
     assert "95 % interval" in done.out
     # 0.05 ** (1/20)
     assert "precisionAtCoverage not settled, sure of at least 0.8609, asked 0.9" in done.out
+
+
+EVERYTHING: dict[str, Any] = {
+    "interval": "0.9",
+    "min_contributors": 2,
+    "seed": 3,
+    "calibration": True,
+    "curves": True,
+    "certify": ["precision>=0.5@0.9", "precision>=0.999@0.9"],
+    "baseline": "alpha",
+    "margin": "0.1",
+}
+"""All that can be asked besides gates."""
+
+
+def test_verified(tmp_path: Path) -> None:
+    """A report with statistics is verified: they are made anew as it says, and every number is compared."""
+    lines = [*of_contributors(SIX), *of_contributors([(2, 2)] * 6, "beta")]
+    claim = judged(tmp_path, lines, **EVERYTHING).to_dict()
+    again = {"min_coverage": "0.5"}
+    found = evalkit.verify(claim, tmp_path / "dump.jsonl", **again)  # type: ignore[arg-type]
+    assert (found.verified, found.differences) == (True, ())
+    claim["statistics"]["candidates"][0]["intervals"][1]["low"] += 0.001
+    claim["statistics"]["comparison"]["against"][0]["differences"][0]["high"] += 0.001
+    found = evalkit.verify(claim, tmp_path / "dump.jsonl", **again)  # type: ignore[arg-type]
+    assert [one.path for one in found.differences] == [
+        "report.statistics.candidates[0].intervals[1].low",
+        "report.statistics.comparison.against[0].differences[0].high",
+    ]
+
+
+def test_what_decides_must_be_stated(tmp_path: Path) -> None:
+    """What gates asked for is not taken from a report: who verifies states it, or it differs."""
+    counts = [(1, 1)] * 20
+    claim = judged(tmp_path, of_contributors(counts), gate_on="bound", min_contributors=20).to_dict()
+    stated: dict[str, Any] = {"min_coverage": "0.5", "gate_on": "bound", "min_contributors": 20}
+    assert evalkit.verify(claim, tmp_path / "dump.jsonl", **stated).verified
+    found = evalkit.verify(claim, tmp_path / "dump.jsonl", min_coverage="0.5")
+    assert "report.statistics.gateOn" in [one.path for one in found.differences]
+    assert not evalkit.verify(claim, tmp_path / "dump.jsonl", **{**stated, "min_contributors": 2}).verified
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("level", "0.9"), ("replicates", 1000.0), ("seed", None), ("minContributors", True)]
+)
+def test_senseless_statistics_are_not_verified(tmp_path: Path, key: str, value: object) -> None:
+    """A report that says no sense of how its statistics were made is refused, with the key."""
+    claim = judged(tmp_path, of_contributors(SIX), interval="0.9").to_dict()
+    claim["statistics"][key] = value
+    with pytest.raises(Refusal) as refused:
+        evalkit.verify(claim, tmp_path / "dump.jsonl", min_coverage="0.5")
+    assert refused.value.violations[0].field == f"statistics.{key}"
+
+
+def test_everything_on_the_terminal(tmp_path: Path) -> None:
+    """The terminal says what was asked: calibration by chance, areas, certified thresholds, differences, cautions."""
+    file = dump(tmp_path / "dump.jsonl", [*of_contributors(SIX), *of_contributors([(2, 2)] * 6, "beta")])
+    options = ["--interval", "0.9", "--min-contributors", "2", "--calibration", "--curves", "--baseline", "alpha"]
+    done = compare(file, "--min-coverage", "0.5", *options, "--certify", "precision>=0.999@0.9", cwd=tmp_path)
+    assert "by chance" in done.out
+    assert "AUGRC" in done.out
+    assert "minus alpha" in done.out
+    assert "no threshold can be certified for a precision of at least 0.999 with 90% confidence" in done.out
+    assert "alpha was scored on 14 test records" in done.err or "beta was scored on 12 test records" in done.err
+
+
+def test_a_plain_run_loads_no_statistics(tmp_path: Path) -> None:
+    """What asks for no statistics needs neither NumPy nor SciPy, and does not wait for them."""
+    dump(tmp_path / "dump.jsonl", GO)
+    code = "import sys, evalkit; evalkit.compare('dump.jsonl', '0.5'); print({'numpy', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

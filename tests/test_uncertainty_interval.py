@@ -111,7 +111,7 @@ def test_a_part_that_one_contributor_tells_has_no_variance() -> None:
 def test_no_variation_is_no_certainty() -> None:
     """All contributors alike, and not at an end of the range: nothing was learned of how they differ."""
     found = measured(SCORE, right=[2, 2, 2], n=[4, 4, 4])
-    assert (found.value, found.low, found.reason) == (Fraction(1, 2), None, "no-variation")
+    assert (found.value, found.low, found.reason) == (Fraction(1, 2), None, "no-variance")
 
 
 # --- few errors and none

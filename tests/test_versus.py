@@ -18,7 +18,7 @@ from evalkit.contracts.contract import BRISTOL
 from evalkit.families.selective.against import held_against
 from evalkit.families.selective.candidate import Chosen
 from evalkit.families.selective.comparison import Comparison
-from evalkit.families.selective.judge import judge_candidate
+from evalkit.families.selective.judge import judge_candidate, recommend
 from evalkit.families.selective.pairs import Discordant, PairBy, Pairs
 from evalkit.families.selective.plan import count
 from evalkit.families.selective.sides import sides_of
@@ -322,7 +322,7 @@ def test_a_run_compares_the_numbers_that_it_reports() -> None:
     candidates = [judge_candidate(model, chosen, 40, counted[model], contract) for model in thresholds]
     asked = wanted({"baseline": "old", "pair_by": "image", "margin": "0.5", "min_contributors": 2, "replicates": 400})
     assert asked is not None
-    found = versus(Judged(frame.lazy(), thresholds), candidates, contract, asked)
+    found = versus(Judged(frame.lazy(), thresholds), candidates, contract, asked, recommend(candidates))
     assert found is not None
     assert (found.paired_by, found.margin, pairs(found).paired) == ("image", 0.5, 40)
     by_name = {one.name: (one.baseline, one.candidate) for one in found.against[0].differences}
@@ -334,7 +334,7 @@ def test_a_run_compares_the_numbers_that_it_reports() -> None:
         "ece": (old.ece, new.ece),
     }
     assert found == compared(frame, pair_by=PairBy("image", "scalar_0"), margin=Fraction("0.5"))
-    assert versus(Judged(frame.lazy(), thresholds), candidates, contract, replace(asked, baseline=None)) is None
+    assert versus(Judged(frame.lazy(), thresholds), candidates, contract, replace(asked, baseline=None), None) is None
 
 
 def test_what_only_describes_a_comparison_loads_no_statistics() -> None:

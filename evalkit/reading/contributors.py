@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
 import polars as pl
@@ -12,6 +13,7 @@ CONTRIBUTOR = "contributor"
 """The column that holds them."""
 
 _DIGITS = 16
+_HEXADECIMAL = re.compile("[0-9a-f]{16}")
 
 
 def contributor_numbers(keys: pl.Series, rule: SplitRule | None) -> pl.Series:
@@ -36,6 +38,20 @@ def contributor_numbers(keys: pl.Series, rule: SplitRule | None) -> pl.Series:
     distinct = keys.unique()
     numbers = pl.Series([_number(key) for key in distinct], dtype=pl.UInt64)
     return keys.replace_strict(distinct, numbers, return_dtype=pl.UInt64).alias(CONTRIBUTOR)
+
+
+def numbers_of(names: pl.Series) -> pl.Series:
+    """Turn names of any kind into numbers: sixteen hexadecimal digits, in lower case, are the number that they spell.
+
+    Any other name becomes the first eight bytes of the SHA-256 of its text; null stays null.
+
+    >>> numbers_of(pl.Series(["00000000000000ff", None])).to_list()
+    [255, None]
+    """
+    distinct = names.unique().drop_nulls()
+    found = [int(name, 16) if _HEXADECIMAL.fullmatch(name) else _number(name) for name in distinct]
+    numbers = pl.Series(found, dtype=pl.UInt64)
+    return names.replace_strict(distinct, numbers, return_dtype=pl.UInt64, default=None).alias(CONTRIBUTOR)
 
 
 def _number(key: str) -> int:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalkit.risk_coverage.grid import Grid, splitmix64
-from evalkit.risk_coverage.jackknife import Interval
 from evalkit.risk_coverage.points import at_most
+from evalkit.risk_coverage.shown import Interval
 
 BOOTSTRAP = "poisson-bootstrap-of-groups"
 REPLICATES = 1000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypedDict, get_type_hints
 
@@ -15,6 +14,7 @@ from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.jackknife import INSUFFICIENT
 from evalkit.risk_coverage.levels import Level, design_effect, first_size, least_size, levels, sequence, standard_error
 from evalkit.risk_coverage.points import NOTHING_OFFERED
+from evalkit.risk_coverage.shown import Certificate
 
 TOO_FEW_OFFERED = "too-few-offered"
 FIRST_CUT_FAILED = "first-cut-failed"
@@ -36,40 +36,6 @@ class Row(TypedDict):
     bound: float
     tested: bool
     passed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The certified cut, or the reason why there is none, which is a normal outcome.
-
-    Attributes:
-        target: The precision claimed.
-        confidence: How sure.
-        threshold: The certified cut: accept at or above it.
-        accepted: Records that it accepts.
-        errors: Wrong ones among them.
-        contributors: Contributors with an accepted record.
-        p_value: Its p-value.
-        bound: The lower bound of precision at this cut alone.
-        tested: Cuts that were tested, up to the first failure.
-        reason: ``nothing-offered``, ``too-few-offered`` (no number of right answers could do),
-            ``insufficient-contributors`` or ``first-cut-failed``; None where a cut is certified.
-        table: Every cut of the sequence: counts, ``risk``, ``design_effect``, the p-values ``p_binomial`` and
-            ``p_cluster``, the larger one ``p_value``, the lower bound of precision ``bound``, whether it was
-            ``tested`` and ``passed``.
-    """
-
-    target: float
-    confidence: float
-    threshold: float | None
-    accepted: int | None
-    errors: int | None
-    contributors: int | None
-    p_value: float | None
-    bound: float | None
-    tested: int
-    reason: str | None
-    table: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
 
 
 def certify(outcomes: pl.DataFrame, claim: Claim, *, minimum: int = 30) -> Certificate:

@@ -122,8 +122,7 @@ def _of_equal_counts(found: pl.DataFrame, each: int, total: int) -> Curve:
 
     The largest, those of 1.0, are below 2^62, so one more bit fits beside them.
     """
-    bits = (found["confidence"].to_numpy() + 0.0).view(np.uint64)  # + 0.0 makes 0 of -0
-    bits <<= np.uint64(1)
+    bits = found["confidence"].to_numpy().view(np.uint64) << np.uint64(1)  # the sign of −0 falls out
     bits |= ~found["correct"].to_numpy()
     keys = pl.Series(bits).sort(descending=True).to_numpy()
     del bits

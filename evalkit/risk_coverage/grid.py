@@ -56,7 +56,8 @@ def grid(outcomes: pl.DataFrame, curve: Curve, *, groups: int = GROUPS, cells: i
         cells: Most cells.
     """
     keys = contributors_of(outcomes)
-    names, offering = keys.n_unique(), keys.filter(outcomes["confidence"].is_not_null()).n_unique()
+    names, given = keys.n_unique(), outcomes["confidence"].is_not_null()
+    offering = names if given.all() else keys.filter(given).n_unique()
     count, edges = min(groups, names), _edges(curve, cells)
     place_of = Places.of(edges)
     dealt = _dealt(keys, count) if names <= _DEALT else None

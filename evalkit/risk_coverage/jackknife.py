@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,32 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import psi, stdtrit
 
 from evalkit.risk_coverage.grid import Grid
+from evalkit.risk_coverage.shown import Interval
 
 JACKKNIFE = "delete-a-group-jackknife"
 INSUFFICIENT = "insufficient-contributors"
 
 Counts = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A two-sided interval, or the reason why there is none.
-
-    Attributes:
-        low: The lower end, within the range of the quantity.
-        high: The upper end.
-        standard_error: The standard error; None where the method has none.
-        method: How it was made.
-        groups: Groups of contributors that it rests on; None where there is none.
-        reason: Why there is none.
-    """
-
-    low: float | None
-    high: float | None
-    standard_error: float | None
-    method: str
-    groups: int | None
-    reason: str | None = None
 
 
 def grid_aurc(own: Counts, wrong: Counts) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import hypot
 
@@ -13,43 +12,7 @@ from evalkit.exact import Exact, difference, rounded
 from evalkit.risk_coverage.areas import Areas, areas
 from evalkit.risk_coverage.levels import levels, standard_error
 from evalkit.risk_coverage.points import NOTHING_OFFERED, Point, at_cut
-from evalkit.risk_coverage.suite import RiskCoverage
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """One number on both splits.
-
-    Attributes:
-        validation: On validation.
-        test: On test.
-        difference: Validation minus test, of the exact values.
-        standard_error: Of the difference; None where it cannot be told.
-        reason: Why there is no difference.
-    """
-
-    validation: float | None
-    test: float | None
-    difference: float | None
-    standard_error: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Optimism:
-    """Validation minus test of one model.
-
-    Attributes:
-        cut: The cut, as it was chosen on validation.
-        precision: Precision among accepted at the cut; above 0 where validation looked better.
-        aurc: The area; below 0 where validation looked better.
-        augrc: The area; below 0 where validation looked better.
-    """
-
-    cut: float
-    precision: Gap
-    aurc: Gap
-    augrc: Gap
+from evalkit.risk_coverage.shown import Gap, Optimism, RiskCoverage
 
 
 def optimism(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import polars as pl
@@ -16,112 +15,16 @@ from evalkit.risk_coverage.grid import Grid, grid
 from evalkit.risk_coverage.jackknife import (
     INSUFFICIENT,
     JACKKNIFE,
-    Interval,
     grid_augrc,
     grid_aurc,
     grid_e_aurc,
     jackknife,
 )
 from evalkit.risk_coverage.points import NOTHING_OFFERED, coverage_at_risk, risk_at_coverage
+from evalkit.risk_coverage.shown import AtCoverage, AtRisk, Estimate, Interval, RiskCoverage
 
 NO_VARIATION = "no-variation"
 """All offered records are right, or all are wrong: nothing can be said of how much that would vary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number, rounded once, and its interval; None with a reason where it is undefined."""
-
-    value: float | None
-    reason: str | None
-    interval: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class AtRisk:
-    """The largest coverage whose risk is within a limit.
-
-    Attributes:
-        limit: The limit.
-        coverage: The coverage, over all records.
-        risk: The risk at it.
-        cut: The confidence at or above which records are accepted.
-        accepted: How many that are.
-        errors: Wrong ones among them.
-        reason: Why there is none.
-        interval: The interval of the coverage.
-    """
-
-    limit: float
-    coverage: float | None
-    risk: float | None
-    cut: float | None
-    accepted: int | None
-    errors: int | None
-    reason: str | None
-    interval: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class AtCoverage:
-    """The risk at the strictest cut whose coverage is at least a floor.
-
-    Attributes:
-        floor: The floor.
-        coverage: The coverage of the cut, over all records.
-        risk: The risk at it.
-        cut: The confidence at or above which records are accepted.
-        accepted: How many that are.
-        errors: Wrong ones among them.
-        reason: Why there is none.
-    """
-
-    floor: float
-    coverage: float | None
-    risk: float | None
-    cut: float | None
-    accepted: int | None
-    errors: int | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RiskCoverage:
-    """Risk and coverage of one model on one split.
-
-    Attributes:
-        total: All records.
-        offered: Records with a confidence that may be accepted.
-        errors: Wrong ones among them.
-        reached_coverage: offered / total, where the curve ends.
-        risk: errors / offered, the risk there.
-        points: Points of the curve: distinct confidences.
-        contributors: Contributors with a record offered; rows, where none are named.
-        level: The level of the intervals.
-        seed: The seed of the bootstrap.
-        aurc: Area under the risk–coverage curve, over the records offered.
-        e_aurc: Its excess over the ideal ordering.
-        augrc: Area under the generalised risk–coverage curve, over the records offered.
-        coverage_at_risk: The largest coverage within each limit that was asked for.
-        risk_at_coverage: The risk at each floor of coverage that was asked for.
-        curve: The points, for the table.
-    """
-
-    total: int
-    offered: int
-    errors: int
-    reached_coverage: float | None
-    risk: float | None
-    points: int
-    contributors: int
-    level: float
-    seed: int
-    aurc: Estimate
-    e_aurc: Estimate
-    augrc: Estimate
-    coverage_at_risk: tuple[AtRisk, ...]
-    risk_at_coverage: tuple[AtCoverage, ...]
-    curve: Curve = field(repr=False, compare=False, metadata={"report": False})
 
 
 def suite(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isnan
 
 import numpy as np
@@ -21,12 +22,12 @@ from evalkit.uncertainty.moments import Moments, moments, total
 from evalkit.uncertainty.replicates import replicate_sums
 
 __all__ = [
+    "ALIKE",
     "BOOTSTRAP",
     "CLUSTER_T",
     "EXACT",
     "FEW",
     "MIN_CONTRIBUTORS",
-    "NO_VARIATION",
     "PART_CONTRIBUTORS",
     "REPLICATES",
     "TOO_FEW",
@@ -35,6 +36,7 @@ __all__ = [
     "Asked",
     "Interval",
     "Measured",
+    "from_variance",
     "interval",
     "intervals",
     "pivotal",
@@ -48,7 +50,7 @@ EXACT = "exact-binomial"
 
 TOO_FEW = "insufficient-contributors"
 TOO_FEW_IN_PART = "insufficient-contributors-in-part"
-NO_VARIATION = "no-variation"
+ALIKE = "no-variance"
 UNSTABLE = "undefined-in-resamples"
 
 FEW = 5
@@ -136,12 +138,32 @@ def _interval(estimand: Estimand, seen: Moments, measured: Measured, asked: Aske
         return _bounded(estimand, found, rests_on, BOOTSTRAP, _resampled(estimand, rests_on, measured, level))
     if seen.fewest < PART_CONTRIBUTORS:
         return Interval(estimand, found, rests_on, reason=TOO_FEW_IN_PART)
-    if estimand.proportion or (not seen.variance and fraction(found) in (estimand.low, estimand.high)):
-        return _bounded(estimand, found, rests_on, EXACT, _exact(found, seen, level))
-    if not seen.variance:
-        return Interval(estimand, found, rests_on, reason=NO_VARIATION)
-    ends = t_ends(rounded(found) or 0.0, float(seen.variance) ** 0.5, _degrees(rests_on), level)
-    return _bounded(estimand, found, rests_on, CLUSTER_T, ends)
+    if estimand.proportion:
+        return _bounded(estimand, found, rests_on, EXACT, _exact(found, rests_on, seen.variance, seen.rare, level))
+    return from_variance(estimand, found, rests_on, seen.variance or Fraction(0), asked)
+
+
+def from_variance(estimand: Estimand, found: Exact, rests_on: Sample, squared: Fraction, asked: Asked) -> Interval:
+    """Return the interval of a smooth number whose variance is known, of Student's t.
+
+    Without a variance it is exact at an end of the range from 0 to 1, as that of a proportion, and else there is none.
+
+    Args:
+        estimand: The number.
+        found: Its value.
+        rests_on: On how many contributors it rests.
+        squared: Its variance.
+        asked: How sure one wants to be.
+    """
+    exact, level = fraction(found), float(asked.level)
+    if exact is None or rests_on.contributors < max(asked.min_contributors, 2):
+        return Interval(estimand, found, rests_on, reason=TOO_FEW)
+    if squared:
+        ends = t_ends(rounded(exact), float(squared) ** 0.5, _degrees(rests_on), level)
+        return _bounded(estimand, found, rests_on, CLUSTER_T, ends)
+    if estimand.low == 0 and estimand.high == 1 and exact in (0, 1):
+        return _bounded(estimand, found, rests_on, EXACT, _exact(found, rests_on, None, 0, level))
+    return Interval(estimand, found, rests_on, reason=ALIKE)
 
 
 def _degrees(rests_on: Sample) -> float:
@@ -149,7 +171,7 @@ def _degrees(rests_on: Sample) -> float:
     return max(float(rests_on.effective or 0) - 1, 1.0)
 
 
-def _exact(found: Exact, seen: Moments, level: float) -> Ends:
+def _exact(found: Exact, rests_on: Sample, variance: Fraction | None, rare: int, level: float) -> Ends:
     """Return the exact interval of a proportion, its records divided by the design effect (Korn & Graubard 1998).
 
     The records count as p(1 - p) / variance trials, less by the square of how much wider Student's t is for as many
@@ -162,10 +184,9 @@ def _exact(found: Exact, seen: Moments, level: float) -> Ends:
     together, do not make a number as sure as independent records would.
     """
     at = rounded(found) or 0.0
-    rests_on = seen.sample
-    most = float(rests_on.effective or 0) * (1 + seen.rare)
+    most = float(rests_on.effective or 0) * (1 + rare)
     most = min(most, float(rests_on.records))
-    squared = float(seen.variance or 0)
+    squared = float(variance or 0)
 
     def trials(share: float) -> float:
         if not squared:

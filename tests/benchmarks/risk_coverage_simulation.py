@@ -24,9 +24,10 @@ from evalkit.risk_coverage.certify import binomial_p, cluster_p
 from evalkit.risk_coverage.claim import read_claim
 from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.grid import grid
-from evalkit.risk_coverage.jackknife import Counts, Interval, grid_augrc, grid_aurc, grid_e_aurc, jackknife
+from evalkit.risk_coverage.jackknife import Counts, grid_augrc, grid_aurc, grid_e_aurc, jackknife
 from evalkit.risk_coverage.levels import Level, first_size, least_size, levels, sequence
 from evalkit.risk_coverage.points import coverage_at_risk
+from evalkit.risk_coverage.shown import Interval
 
 EFFECT = 0.8
 LEVEL = Fraction(95, 100)

@@ -126,7 +126,8 @@ def compare_inputs(
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
     contract, policy, by = question.reading, question.policy, question.by
     wanted = question.wanted
-    dump = read(inputs, contract, contributors=wanted is not None, workers=workers, progress=progress)
+    ids = () if wanted is None or wanted.pair_by is None else (wanted.pair_by,)
+    dump = read(inputs, contract, contributors=wanted is not None, ids=ids, workers=workers, progress=progress)
     outcomes = dump.outcomes.lazy().with_columns(usable=_usable(dump.outcomes, contract, policy))
     # Lazy, so that neither split is copied.
     validation, test = (outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
@@ -172,7 +173,7 @@ def compare_inputs(
         statistics=sure,
         cuts=cuts,
         tallies=None if wanted is None else contributor_plan(outcomes, thresholds, contract.bins, by),
-        warnings=dump.warnings,
+        warnings=(*dump.warnings, *(sure.warnings if sure is not None else ())),
     )
 
 

@@ -14,7 +14,7 @@ from evalkit.exact import Exact
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate
 from evalkit.families.selective.wanted import Wanted
-from evalkit.gates import INSUFFICIENT, BoundResult, Gate, judge, judge_bound
+from evalkit.gates import INSUFFICIENT, BoundResult, Gate, Outcome, judge, judge_bound
 from evalkit.uncertainty.interval import Interval
 
 SUPPORT = "support"
@@ -54,7 +54,7 @@ def _on_bound(gate: Gate, value: Exact, intervals: Mapping[str, Interval]) -> Bo
 
 def _on_point(gate: Gate, value: Exact) -> BoundResult:
     result = judge(gate, value)
-    outcome = "passed" if result.passed else "failed"
+    outcome: Outcome = "passed" if result.passed else "failed"
     return BoundResult(outcome, result.value, result.limit, result.direction, None, result.reason)
 
 

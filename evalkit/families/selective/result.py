@@ -16,7 +16,8 @@ from evalkit.exact import rounded
 from evalkit.families.selective.candidate import Candidate, Stratum
 from evalkit.families.selective.contributors import ContributorPlan
 from evalkit.families.selective.rows import COLUMNS, candidate_tables
-from evalkit.families.selective.statistics_rows import statistics_columns, statistics_tables, whole_tables
+from evalkit.families.selective.statistics_rows import COLUMNS as STATISTICS_COLUMNS
+from evalkit.families.selective.statistics_rows import statistics_tables, whole_tables
 from evalkit.families.selective.strata import Strata, worst
 from evalkit.families.selective.sureness import Statistics
 from evalkit.report import canonical, document, written
@@ -112,7 +113,7 @@ class Report:
 
     @property
     def _columns(self) -> Mapping[str, Mapping[str, pl.DataType]]:
-        return COLUMNS if self.statistics is None else {**COLUMNS, **statistics_columns(self.statistics)}
+        return COLUMNS if self.statistics is None else {**COLUMNS, **STATISTICS_COLUMNS}
 
     def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
         """Make the rows of each table, candidate by candidate."""

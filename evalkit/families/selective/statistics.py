@@ -20,6 +20,7 @@ from evalkit.families.selective.candidate import Candidate
 from evalkit.families.selective.contributors import ACCEPTED, judged
 from evalkit.families.selective.decided import decided, gates
 from evalkit.families.selective.estimands import clusters_of, estimands
+from evalkit.families.selective.judge import recommend
 from evalkit.families.selective.strata import columns_of, groupings, labelled
 from evalkit.families.selective.sureness import CandidateStatistics, IntervalRow, Statistics, StratumStatistics
 from evalkit.families.selective.versus import versus
@@ -27,8 +28,9 @@ from evalkit.families.selective.wanted import Wanted
 from evalkit.gates import BoundResult
 from evalkit.metric import Measurement, Place
 from evalkit.reading.contributors import CONTRIBUTOR
-from evalkit.risk_coverage.certify import Certificate, certify
-from evalkit.risk_coverage.suite import RiskCoverage, suite
+from evalkit.risk_coverage.certify import certify
+from evalkit.risk_coverage.optimism import optimism
+from evalkit.risk_coverage.suite import suite
 from evalkit.uncertainty.clusters import Sample, sample
 from evalkit.uncertainty.interval import Interval, interval, prepare
 
@@ -66,6 +68,8 @@ def statistics(
     whole = labelled(told, named).select(kept).collect(engine="streaming")
     own = whole.with_columns(pl.col("model").cast(pl.String)).partition_by("model", as_dict=True)
     empty = whole.clear()
+    found = tuple(_candidate(one, own.get((one.model,), empty), records, contract, named, wanted) for one in candidates)
+    recommended = recommend([decided(one, sure.gates) for one, sure in zip(candidates, found, strict=True)])
     asked = wanted.asked
     return Statistics(
         level=rounded(asked.level),
@@ -76,10 +80,8 @@ def statistics(
         gate_on=wanted.gate_on,
         min_support=wanted.min_support,
         no_excluded_class=wanted.no_excluded_class,
-        candidates=tuple(
-            _candidate(one, own.get((one.model,), empty), records, contract, named, wanted) for one in candidates
-        ),
-        comparison=None if wanted.baseline is None else versus(records, candidates, contract, wanted),
+        candidates=found,
+        comparison=versus(records, candidates, contract, wanted, recommended),
     )
 
 
@@ -102,8 +104,7 @@ def _candidate(
         model=one.model,
         **_numbers(found, wanted),
         gates=_gates(one, found, contract, wanted) if wanted.stricter else None,
-        risk_coverage=_curves(one.model, records, wanted) if wanted.curves else None,
-        certified=_certified(one.model, records, wanted) if wanted.claims else None,
+        **_ranks(one, records, wanted),
         strata=None if one.strata is None else tuple(_strata(one, told, contract, named, wanted)),
     )
 
@@ -212,17 +213,21 @@ def _row(measured: Measurement, found: Interval) -> IntervalRow:
     )
 
 
-def _curves(model: str, records: Records, wanted: Wanted) -> dict[str, RiskCoverage]:
-    asked = wanted.asked
-    return {
-        split: suite(_ranked(model, outcomes), level=asked.level, seed=asked.seed, minimum=asked.min_contributors)
-        for split, outcomes in (("validation", records.validation), ("test", records.test))
-    }
-
-
-def _certified(model: str, records: Records, wanted: Wanted) -> tuple[Certificate, ...]:
-    ranked = _ranked(model, records.validation)
-    return tuple(certify(ranked, claim)[0] for claim in wanted.claims)
+def _ranks(one: Candidate, records: Records, wanted: Wanted) -> dict[str, Any]:
+    """Return what is said of the ranking by confidence: curves of both splits, optimism, certified thresholds."""
+    asked, floor = wanted.asked, wanted.asked.min_contributors
+    found: dict[str, Any] = dict.fromkeys(("risk_coverage", "optimism", "certified"))
+    if not wanted.curves and not wanted.claims:
+        return found
+    validation, test = (_ranked(one.model, outcomes) for outcomes in (records.validation, records.test))
+    if wanted.claims:
+        found["certified"] = tuple(certify(validation, claim, minimum=floor) for claim in wanted.claims)
+    if wanted.curves:
+        suites = [suite(each, level=asked.level, seed=asked.seed, minimum=floor) for each in (validation, test)]
+        found["risk_coverage"] = dict(zip(("validation", "test"), suites, strict=True))
+        if one.threshold is not None:
+            found["optimism"] = optimism(one.threshold, (validation, test), (suites[0], suites[1]))
+    return found
 
 
 def _ranked(model: str, outcomes: pl.LazyFrame) -> pl.DataFrame:

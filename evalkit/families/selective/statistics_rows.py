@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from evalkit.families.selective import contributors
+from evalkit.families.selective import contributors, versus_rows
 from evalkit.families.selective.candidate import crossed
 from evalkit.families.selective.contributors import ContributorPlan, contributor_table
 from evalkit.families.selective.sureness import CandidateStatistics, Statistics, StratumStatistics
+from evalkit.families.selective.versus_rows import comparison_tables
 from evalkit.results import tables
 
 _GATES: dict[str, pl.DataType] = {
@@ -40,9 +41,32 @@ _RELIABILITY: dict[str, pl.DataType] = {
 }
 
 
-def statistics_columns(sure: Statistics) -> dict[str, Mapping[str, pl.DataType]]:
-    """Return the columns of each table that statistics add."""
-    return {"contributors": contributors.COLUMNS, "gates": _GATES, "reliability": _RELIABILITY}
+_CERTIFIED: dict[str, pl.DataType] = {
+    "model": pl.String(),
+    "target": pl.Float64(),
+    "confidence": pl.Float64(),
+    "cut": pl.Float64(),
+    "accepted": pl.Int64(),
+    "errors": pl.Int64(),
+    "contributors": pl.Int64(),
+    "risk": pl.Float64(),
+    "design_effect": pl.Float64(),
+    "p_binomial": pl.Float64(),
+    "p_cluster": pl.Float64(),
+    "p_value": pl.Float64(),
+    "bound": pl.Float64(),
+    "tested": pl.Boolean(),
+    "passed": pl.Boolean(),
+}
+
+COLUMNS: Mapping[str, Mapping[str, pl.DataType]] = {
+    "contributors": contributors.COLUMNS,
+    "gates": _GATES,
+    "reliability": _RELIABILITY,
+    "certified": _CERTIFIED,
+    **versus_rows.COLUMNS,
+}
+"""The columns of each table that statistics add."""
 
 
 def statistics_tables(sure: CandidateStatistics, measurements: pl.DataFrame, level: float) -> dict[str, pl.DataFrame]:
@@ -58,12 +82,14 @@ def statistics_tables(sure: CandidateStatistics, measurements: pl.DataFrame, lev
         "measurements": tables.with_intervals(measurements, list(_ends(sure)), level),
         "gates": tables.table(gates, _GATES),
         "reliability": tables.table(list(_reliability(sure)), _RELIABILITY),
+        "certified": pl.concat([pl.DataFrame(schema=_CERTIFIED), *_certified(sure)]),
     }
 
 
 def whole_tables(sure: Statistics, plan: ContributorPlan) -> dict[str, pl.DataFrame]:
     """Make the rows that are of no candidate alone."""
-    return {"contributors": contributor_table(plan)}
+    compared = {} if sure.comparison is None else comparison_tables(sure.comparison)
+    return {"contributors": contributor_table(plan), **compared}
 
 
 def _ends(sure: CandidateStatistics) -> Iterator[dict[str, Any]]:
@@ -79,12 +105,20 @@ def _reliability(sure: CandidateStatistics) -> Iterator[dict[str, Any]]:
     for place, one in _places(sure):
         if one.calibration is None:
             continue
-        for bin in one.calibration.equal_mass.bins:
-            here = {"kind": "equal-mass", "lower": bin.low, "upper": bin.high, "count": bin.n, "correct": bin.correct}
-            yield {**place, **here, "mean_confidence": bin.mean_confidence, "accuracy": bin.accuracy}
+        for own in one.calibration.equal_mass.bins:
+            here = {"kind": "equal-mass", "lower": own.low, "upper": own.high, "count": own.n, "correct": own.correct}
+            yield {**place, **here, "mean_confidence": own.mean_confidence, "accuracy": own.accuracy}
         for block in one.calibration.corp.blocks:
             here = {"kind": "isotonic", "lower": block.low, "upper": block.high, "count": block.n}
             yield {**place, **here, "correct": block.correct, "accuracy": block.correct / block.n}
+
+
+def _certified(sure: CandidateStatistics) -> Iterator[pl.DataFrame]:
+    """Yield every cut that was tested for each claim."""
+    for one in sure.certified or ():
+        claim = {"target": pl.lit(one.target), "confidence": pl.lit(one.confidence)}
+        rows = one.table.with_columns(model=pl.lit(sure.model), **claim)
+        yield rows.select(pl.col(name).cast(kind) for name, kind in _CERTIFIED.items())
 
 
 def _places(sure: CandidateStatistics) -> Iterator[tuple[dict[str, str], CandidateStatistics | StratumStatistics]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from evalkit.calibration.shown import Panel
-from evalkit.families.selective.versus import Comparison
+from evalkit.families.selective.comparison import Comparison
 from evalkit.gates import BoundResult
-from evalkit.risk_coverage.certify import Certificate
-from evalkit.risk_coverage.suite import RiskCoverage
+from evalkit.risk_coverage.shown import Certificate, Optimism, RiskCoverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,7 @@ class CandidateStatistics:
         gates: What decides, where more is asked than the contract's gates on points; else None.
         calibration: The honest view of calibration; None where it was not asked for.
         risk_coverage: The risk–coverage curve of each split in numbers; None where it was not asked for.
+        optimism: Validation minus test at the threshold, and of the areas; None likewise, or without a threshold.
         certified: A threshold with a guarantee for each claim; None where none was asked for.
         strata: The same in each stratum; None where no strata were asked for.
     """
@@ -93,6 +93,7 @@ class CandidateStatistics:
     gates: Mapping[str, BoundResult] | None
     calibration: Panel | None
     risk_coverage: Mapping[str, RiskCoverage] | None
+    optimism: Optimism | None
     certified: tuple[Certificate, ...] | None
     strata: tuple[StratumStatistics, ...] | None
 
@@ -124,3 +125,9 @@ class Statistics:
     no_excluded_class: bool
     candidates: tuple[CandidateStatistics, ...]
     comparison: Comparison | None
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        """What the caller should know of candidates that were not scored on the same records."""
+        for one in () if self.comparison is None else self.comparison.against:
+            yield from one.warnings

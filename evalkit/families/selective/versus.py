@@ -11,7 +11,6 @@ from evalkit.contracts.contract import Contract
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate
 from evalkit.families.selective.comparison import Comparison
-from evalkit.families.selective.judge import recommend
 from evalkit.families.selective.pairs import PairBy
 from evalkit.families.selective.wanted import Wanted
 from evalkit.formats.grammar import scalar
@@ -36,7 +35,7 @@ def versus(
     candidates: Sequence[Candidate],
     contract: Contract,
     wanted: Wanted,
-    recommended: str | None = None,
+    recommended: str | None,
 ) -> Comparison | None:
     """Hold every candidate against the baseline that is wanted.
 
@@ -45,7 +44,7 @@ def versus(
         candidates: The candidates as they were judged.
         contract: The labels and bins; its scalars hold the id where records are paired.
         wanted: The baseline, the id, the margin; level and resamples.
-        recommended: The recommended candidate, where it is not the one that points recommend.
+        recommended: The recommended candidate, or None.
 
     Returns:
         The comparison; None where no baseline is wanted.
@@ -76,5 +75,5 @@ def versus(
         models=[one.model for one in candidates],
         pair_by=pair_by,
         margin=wanted.margin,
-        recommended=recommended or recommend(candidates),
+        recommended=recommended,
     )

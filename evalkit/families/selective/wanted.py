@@ -14,7 +14,7 @@ from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES, Asked, whole
 from evalkit.uncertainty.needs import assert_installed
 
 if TYPE_CHECKING:
-    from evalkit.risk_coverage.certify import Claim
+    from evalkit.risk_coverage.claim import Claim
 
 Number = str | float | Decimal | Fraction
 GateOn = Literal["point", "bound"]
@@ -145,9 +145,6 @@ def _read(options: Options) -> Wanted:
 
 def _claims(texts: str | Sequence[str]) -> tuple[Claim, ...]:
     told = [texts] if isinstance(texts, str) else list(texts)
-    if not told:
-        return ()
-    assert_installed()
-    from evalkit.risk_coverage.certify import parse_claim
+    from evalkit.risk_coverage.claim import read_claim
 
-    return tuple(parse_claim(text) for text in told)
+    return tuple(map(read_claim, told))
