@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import refusals
+import studies
 import typer.main
 from shell import ROOT, environment, playground, replay, trimmed
 
@@ -481,5 +482,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "comparison-keys": comparison_keys,
     "comparison-columns": comparison_columns,
     "plan-keys": plan_keys,
+    "interval-coverage": studies.interval_coverage,
 }
 """The parts by name."""

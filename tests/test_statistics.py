@@ -44,16 +44,17 @@ def row(report: evalkit.Report, name: str, label: str | None = None, bin: int | 
     return next(one for one in rows if (one.name, one.label, one.bin) == (name, label, bin))
 
 
-def test_linearised_by_contributor(tmp_path: Path) -> None:
-    """The interval of a precision is p ± t · √(K/(K−1) · Σ z²), z = (right − p · accepted) / all accepted.
+def test_a_share_by_contributor(tmp_path: Path) -> None:
+    """The interval of a precision is Clopper and Pearson's of its records over the design effect, and of no more.
 
-    Five contributors have z = 1/98, one has −5/98: the standard error is √(6/5 · 30) / 98 = 6/98, and the quantile of
-    t with five degrees of freedom is 2.570582 (two-sided), 2.015048 (one-sided).
+    Five contributors have z = 1/98, one has −5/98, which without them would move it by 1/84 and 5/70: the variance is
+    5/6 · 41/7056, as of 33 records once few contributors are allowed for. There are 14, and so the interval is that of
+    6 of 14: SciPy's beta.ppf gives 0.17661109 and 0.71139060, at one side 0.20607334 and 0.67497152.
     """
     found = row(judged(tmp_path, of_contributors(SIX), interval="0.95", min_contributors=6), "precisionAtCoverage")
-    assert (found.value, found.method, found.contributors) == (0.42857142857142855, "cluster-t", 6)
-    assert (found.low, found.high) == pytest.approx((0.42857142857 - 2.5705818356 * 6 / 98, 0.5859539899369))
-    assert (found.at_least, found.at_most) == pytest.approx((0.42857142857 - 2.0150483733 * 6 / 98, 0.5519416881))
+    assert (found.value, found.method, found.contributors) == (0.42857142857142855, "exact-binomial", 6)
+    assert (found.low, found.high) == pytest.approx((0.17661109, 0.7113906))
+    assert (found.at_least, found.at_most) == pytest.approx((0.20607334, 0.67497152))
     assert found.effective_contributors == pytest.approx(196 / 36)
     assert found.largest_share == pytest.approx(4 / 14)
 
@@ -192,8 +193,8 @@ def test_measurements_have_their_intervals(tmp_path: Path) -> None:
     report = judged(tmp_path, of_contributors(SIX), interval="0.95", min_contributors=6)
     found = report.tables()["measurements"].filter(split="test")
     precision = found.row(by_predicate=(pl.col("name") == "precisionAtCoverage"), named=True)
-    assert (precision["low"], precision["high"]) == pytest.approx((0.2711888672059, 0.5859539899369))
-    assert (precision["level"], precision["method"]) == (0.95, "cluster-t")
+    assert (precision["low"], precision["high"]) == pytest.approx((0.17661109, 0.7113906))
+    assert (precision["level"], precision["method"]) == (0.95, "exact-binomial")
     total = found.row(by_predicate=(pl.col("name") == "total"), named=True)
     assert [total[name] for name in ("low", "high", "level", "method")] == [None] * 4
 

@@ -23,6 +23,15 @@ def t_tail(value: float, degrees: float) -> float:
     return float(special.stdtr(degrees, -value))
 
 
+def normal_quantile(share: float) -> float:
+    """Return the quantile of the standard normal distribution.
+
+    >>> round(normal_quantile(0.975), 4)
+    1.96
+    """
+    return float(special.ndtri(share))
+
+
 def normal_tail(value: float) -> float:
     """Return the probability that a standard normal variable is at least so large.
 

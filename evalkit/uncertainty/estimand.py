@@ -76,11 +76,16 @@ def value(estimand: Estimand, totals: Mapping[str, int]) -> Exact:
     >>> value(share("precision", "right", "accepted"), {"right": 3, "accepted": 4})
     Fraction(3, 4)
     """
-    counted = [one for one in estimand.terms if _sum(one.present or one.denominator, totals) > 0]
+    counted = counting(estimand, totals)
     if not counted:
         return None
     ratios = [Fraction(_sum(one.numerator, totals), _sum(one.denominator, totals)) for one in counted]
     return sum(map(abs, ratios), Fraction(0)) if estimand.kind == "absolute" else mean(ratios)
+
+
+def counting(estimand: Estimand, totals: Mapping[str, int]) -> list[Term]:
+    """Return the terms that count."""
+    return [one for one in estimand.terms if _sum(one.present or one.denominator, totals) > 0]
 
 
 def gradient(estimand: Estimand, totals: Mapping[str, int]) -> dict[str, Fraction]:
@@ -89,7 +94,7 @@ def gradient(estimand: Estimand, totals: Mapping[str, int]) -> dict[str, Fractio
     >>> gradient(share("precision", "right", "accepted"), {"right": 3, "accepted": 4})
     {'right': Fraction(1, 4), 'accepted': Fraction(-3, 16)}
     """
-    counted = [one for one in estimand.terms if _sum(one.present or one.denominator, totals) > 0]
+    counted = counting(estimand, totals)
     slopes: dict[str, Fraction] = {}
     for one in counted:
         below = _sum(one.denominator, totals)
@@ -103,14 +108,16 @@ def gradient(estimand: Estimand, totals: Mapping[str, int]) -> dict[str, Fractio
 def weighed(estimand: Estimand) -> dict[str, int]:
     """Return the combination of columns that says how much a contributor weighs in a number: its denominators.
 
+    >>> weighed(Estimand("f1", (Term({"right": 2}, {"right": 2, "wrong": 2}),)))
+    {'right': 1, 'wrong': 1}
     >>> weighed(Estimand("mean", (Term({"sum": 1}, {"n": UNIT}),)))
     {'n': 1}
     """
     whole: dict[str, int] = {}
-    for combination in {tuple(sorted(one.denominator.items())) for one in estimand.terms}:
+    for combination in dict.fromkeys(tuple(sorted(one.denominator.items())) for one in estimand.terms):
         for column, times in combination:
             whole[column] = whole.get(column, 0) + times
-    common = gcd(*whole.values())
+    common = gcd(*whole.values()) or 1
     return {column: times // common for column, times in whole.items()}
 
 
@@ -124,24 +131,38 @@ def values(estimand: Estimand, columns: Sequence[str], sums: Sums) -> npt.NDArra
     """
     total = np.zeros(len(sums))
     count = np.zeros(len(sums))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for one in estimand.terms:
-            above, below = (_combined(part, columns, sums) for part in (one.numerator, one.denominator))
-            there = below > 0 if one.present is None else _combined(one.present, columns, sums) > 0
-            ratios = above / below
-            total += np.where(there, np.abs(ratios) if estimand.kind == "absolute" else ratios, 0.0)
-            count += there
-        undefined = np.where(count > 0, 0.0, np.nan)
-        return undefined + (total if estimand.kind == "absolute" else total / count)
+    for found in ratios(estimand, columns, sums):
+        there = ~np.isnan(found)
+        total += np.where(there, np.abs(found) if estimand.kind == "absolute" else found, 0.0)
+        count += there
+    total[count == 0] = np.nan
+    return total if estimand.kind == "absolute" else total / np.maximum(count, 1)
+
+
+def ratios(estimand: Estimand, columns: Sequence[str], sums: Sums) -> list[npt.NDArray[np.float64]]:
+    """Return the ratio of each term in each resample; NaN where the term does not count.
+
+    Args:
+        estimand: The number.
+        columns: The name of each column.
+        sums: One row a resample, one column a column.
+    """
+    places = {column: place for place, column in enumerate(columns)}
+    found = []
+    for one in estimand.terms:
+        above, below = (combined(part, places, sums) for part in (one.numerator, one.denominator))
+        there = below > 0 if one.present is None else combined(one.present, places, sums) > 0
+        found.append(np.divide(above, below, out=np.full(len(sums), np.nan), where=there & (below != 0)))
+    return found
+
+
+def combined(combination: Mapping[str, int | float], places: Mapping[str, int], sums: Sums) -> npt.NDArray[np.float64]:
+    """Return a combination of columns of each row, added in the order of the combination: no order of rows shows."""
+    found = np.zeros(len(sums))
+    for column, times in combination.items():
+        found += sums[:, places[column]] * float(times)
+    return found
 
 
 def _sum(combination: Combination, totals: Mapping[str, int]) -> int:
     return sum(times * totals[column] for column, times in combination.items())
-
-
-def _combined(combination: Combination, columns: Sequence[str], sums: Sums) -> npt.NDArray[np.float64]:
-    places = {column: place for place, column in enumerate(columns)}
-    found = np.zeros(len(sums))
-    for column, times in combination.items():
-        found += sums[:, places[column]].astype(np.float64) * times
-    return found

@@ -1,35 +1,63 @@
-"""The interval of a number: linearised where it is smooth, resampled where not, exact where no error was seen.
+"""The interval of a number: exact where it is a proportion, linearised where it is smooth, else resampled.
 
 Under a floor of contributors there is none: what so few say of a variance is not worth printing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
 
 import numpy as np
-import numpy.typing as npt
 
 from evalkit.exact import Exact, fraction, rounded
-from evalkit.uncertainty.asked import Asked
-from evalkit.uncertainty.clusters import Clusters, Sample, Sums, sample
-from evalkit.uncertainty.distributions import binomial_bound, t_quantile
-from evalkit.uncertainty.estimand import Estimand, gradient, value, values, weighed
-from evalkit.uncertainty.linearised import variance
+from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES, Asked
+from evalkit.uncertainty.clusters import Clusters, Sample, Sums
+from evalkit.uncertainty.distributions import t_quantile
+from evalkit.uncertainty.ends import Ends, absolute_ends, binomial_ends, pivotal, t_ends
+from evalkit.uncertainty.estimand import Combination, Estimand, ratios, value
+from evalkit.uncertainty.moments import Moments, moments, total
 from evalkit.uncertainty.replicates import replicate_sums
+
+__all__ = [
+    "ALIKE",
+    "BOOTSTRAP",
+    "CLUSTER_T",
+    "EXACT",
+    "FEW",
+    "MIN_CONTRIBUTORS",
+    "PART_CONTRIBUTORS",
+    "REPLICATES",
+    "TOO_FEW",
+    "TOO_FEW_IN_PART",
+    "UNSTABLE",
+    "Asked",
+    "Interval",
+    "Measured",
+    "from_variance",
+    "interval",
+    "intervals",
+    "pivotal",
+    "prepare",
+    "sizes_of",
+]
 
 CLUSTER_T = "cluster-t"
 BOOTSTRAP = "cluster-bootstrap"
 EXACT = "exact-binomial"
 
 TOO_FEW = "insufficient-contributors"
-UNSTABLE = "undefined-in-resamples"
+TOO_FEW_IN_PART = "insufficient-contributors-in-part"
 ALIKE = "no-variance"
+UNSTABLE = "undefined-in-resamples"
 
 FEW = 5
-"""Contributors with an error, or with a success, below which a proportion's interval is the exact one."""
+"""Contributors who differ between two sides below which the variance of a difference is not trusted."""
+
+PART_CONTRIBUTORS = 2
+"""Fewest contributors of each part of a mean, such as the F1 of a label: of one alone no variance can be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,39 +109,44 @@ def prepare(clusters: Clusters, asked: Asked, *, resampled: bool) -> Measured:
 
 
 def interval(estimand: Estimand, measured: Measured, asked: Asked) -> Interval:
-    """Measure an estimand and say how sure it is."""
+    """Measure an estimand and say how sure it is; of several ``intervals`` takes little longer than this of one."""
+    return intervals([estimand], measured, asked)[0]
+
+
+def intervals(estimands: Sequence[Estimand], measured: Measured, asked: Asked) -> list[Interval]:
+    """Measure estimands and say how sure each is, with one pass over the contributors."""
+    found = moments(measured.clusters, estimands, measured.totals)
+    return [_interval(one, seen, measured, asked) for one, seen in zip(estimands, found, strict=True)]
+
+
+def sizes_of(clusters: Clusters, combination: Combination) -> Sums:
+    """Return how much each contributor has of a combination of columns."""
+    places = {column: place for place, column in enumerate(clusters.columns)}
+    parts = [total(combination, places, matrix) for _, matrix in clusters.blocks()]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _interval(estimand: Estimand, seen: Moments, measured: Measured, asked: Asked) -> Interval:
     found = value(estimand, measured.totals)
-    sizes = sizes_of(measured.clusters, weighed(estimand))
-    rests_on = sample(sizes)
+    rests_on = seen.sample
     if found is None:
         return Interval(estimand, None, rests_on, reason="undefined")
     if rests_on.contributors < max(asked.min_contributors, 2):
         return Interval(estimand, found, rests_on, reason=TOO_FEW)
+    level = float(asked.level)
     if estimand.kind == "absolute":
-        return _resampled(estimand, found, rests_on, measured, asked)
-    return _linearised(estimand, found, rests_on, measured, asked)
-
-
-def sizes_of(clusters: Clusters, combination: dict[str, int]) -> Sums:
-    """Return how much each contributor has of a combination of columns."""
-    places = [clusters.columns.index(column) for column in combination]
-    times = np.array(list(combination.values()), np.int64)
-    parts = [matrix[:, places] @ times for _, matrix in clusters.blocks()]
-    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
-
-
-def _linearised(estimand: Estimand, found: Exact, rests_on: Sample, measured: Measured, asked: Asked) -> Interval:
-    squared = variance(measured.clusters, gradient(estimand, measured.totals), rests_on.contributors)
-    exact = fraction(found)
-    if squared is None or exact is None:
-        return Interval(estimand, found, rests_on, reason=TOO_FEW)
-    if estimand.proportion and _few(estimand, measured):
-        return _exact(estimand, exact, rests_on, squared, asked)
-    return from_variance(estimand, found, rests_on, squared, asked)
+        return _bounded(estimand, found, rests_on, BOOTSTRAP, _resampled(estimand, rests_on, measured, level))
+    if seen.fewest < PART_CONTRIBUTORS:
+        return Interval(estimand, found, rests_on, reason=TOO_FEW_IN_PART)
+    if estimand.proportion:
+        return _bounded(estimand, found, rests_on, EXACT, _exact(found, rests_on, seen.variance, seen.rare, level))
+    return from_variance(estimand, found, rests_on, seen.variance or Fraction(0), asked)
 
 
 def from_variance(estimand: Estimand, found: Exact, rests_on: Sample, squared: Fraction, asked: Asked) -> Interval:
     """Return the interval of a smooth number whose variance is known, of Student's t.
+
+    Without a variance it is exact at an end of the range from 0 to 1, as that of a proportion, and else there is none.
 
     Args:
         estimand: The number.
@@ -122,95 +155,68 @@ def from_variance(estimand: Estimand, found: Exact, rests_on: Sample, squared: F
         squared: Its variance.
         asked: How sure one wants to be.
     """
-    exact = fraction(found)
+    exact, level = fraction(found), float(asked.level)
     if exact is None or rests_on.contributors < max(asked.min_contributors, 2):
         return Interval(estimand, found, rests_on, reason=TOO_FEW)
-    if not squared:
-        return _alike(estimand, exact, rests_on, asked)
-    error = float(squared) ** 0.5
-    return _ends(estimand, found, rests_on, CLUSTER_T, _t_ends(float(exact), error, rests_on.contributors, asked))
-
-
-def _alike(estimand: Estimand, exact: Fraction, rests_on: Sample, asked: Asked) -> Interval:
-    """Return the exact interval where all contributors are at the same end of the range from 0 to 1, else none.
-
-    Where each has the mean p and gave 1, which has at most the probability p, all of n did with at most pⁿ.
-    """
+    if squared:
+        ends = t_ends(rounded(exact), float(squared) ** 0.5, _degrees(rests_on), level)
+        return _bounded(estimand, found, rests_on, CLUSTER_T, ends)
     if estimand.low == 0 and estimand.high == 1 and exact in (0, 1):
-        return _exact(estimand, exact, rests_on, Fraction(0), asked)
-    return Interval(estimand, exact, rests_on, reason=ALIKE)
+        return _bounded(estimand, found, rests_on, EXACT, _exact(found, rests_on, None, 0, level))
+    return Interval(estimand, found, rests_on, reason=ALIKE)
 
 
-def _t_ends(at: float, error: float, contributors: int, asked: Asked) -> tuple[float, float, float, float]:
-    level = float(asked.level)
-    two, one = (t_quantile(share, contributors - 1) * error for share in ((1 + level) / 2, level))
-    return at - two, at + two, at - one, at + one
+def _degrees(rests_on: Sample) -> float:
+    """Return the degrees of freedom: the effective number of contributors, less one, and never less than one."""
+    return max(float(rests_on.effective or 0) - 1, 1.0)
 
 
-def _few(estimand: Estimand, measured: Measured) -> bool:
-    """Tell whether too few contributors erred, or too few did not, for a variance to be trusted."""
-    nothing = np.zeros(len(measured.clusters), np.int64)
-    right = sum((sizes_of(measured.clusters, dict(one.numerator)) for one in estimand.terms), nothing)
-    wrong = sum((sizes_of(measured.clusters, dict(one.denominator)) for one in estimand.terms), nothing) - right
-    return min(int((right > 0).sum()), int((wrong > 0).sum())) < FEW
-
-
-def _exact(estimand: Estimand, exact: Fraction, rests_on: Sample, squared: Fraction, asked: Asked) -> Interval:
+def _exact(found: Exact, rests_on: Sample, variance: Fraction | None, rare: int, level: float) -> Ends:
     """Return the exact interval of a proportion, its records divided by the design effect (Korn & Graubard 1998).
 
-    Where no error was seen no design effect can be: each contributor then counts as one record, the most careful view.
+    The records count as p(1 - p) / variance trials, less by the square of how much wider Student's t is for as many
+    contributors than for as many records, and as no more than there are.
+
+    A design effect is learned from contributors with an error (or with a success, where that is rarer). Where none
+    erred nothing is known of it, and each contributor counts as one trial: that bound holds however strongly the
+    records of one hang together, since a contributor shows no error with a probability of 1 - p at most. Each
+    contributor who erred allows for as many trials again, and so the first errors, which say little of how errors hang
+    together, do not make a number as sure as independent records would.
     """
-    spread = exact * (1 - exact)
-    if spread and squared:
-        trials = min(float(spread / squared), float(rests_on.records))
-    else:
-        trials = float(rests_on.effective or 0)
-    successes = float(exact) * trials
-    level = float(asked.level)
-    ends = (
-        binomial_bound(successes, trials, (1 + level) / 2, upper=False),
-        binomial_bound(successes, trials, (1 + level) / 2, upper=True),
-        binomial_bound(successes, trials, level, upper=False),
-        binomial_bound(successes, trials, level, upper=True),
-    )
-    return _ends(estimand, exact, rests_on, EXACT, ends)
+    at = rounded(found) or 0.0
+    most = float(rests_on.effective or 0) * (1 + rare)
+    most = min(most, float(rests_on.records))
+    squared = float(variance or 0)
+
+    def trials(share: float) -> float:
+        if not squared:
+            return most
+        narrower = t_quantile(share, max(rests_on.records - 1, 1)) / t_quantile(share, _degrees(rests_on))
+        return min(at * (1 - at) / squared * narrower**2, most)
+
+    return binomial_ends(at, trials, level)
 
 
-def _resampled(estimand: Estimand, found: Exact, rests_on: Sample, measured: Measured, asked: Asked) -> Interval:
-    """Return the pivotal interval: a resample is off the value as the value is off the truth."""
+def _resampled(estimand: Estimand, rests_on: Sample, measured: Measured, level: float) -> Ends | None:
+    """Return the interval of a sum of absolute values; None where one resample in twenty is undefined."""
     if measured.sums is None:
         raise ValueError("no resamples were prepared")
-    drawn = values(estimand, measured.clusters.columns, measured.sums)
-    ends = pivotal(rounded(found) or 0.0, drawn, float(asked.level))
-    if ends is None:
-        return Interval(estimand, found, rests_on, reason=UNSTABLE)
-    return _ends(estimand, found, rests_on, BOOTSTRAP, ends)
-
-
-def pivotal(at: float, drawn: npt.NDArray[np.float64], level: float) -> tuple[float, float, float, float] | None:
-    """Return the pivotal interval and its one-sided bounds; None where one resample in twenty is undefined."""
-    defined = np.sort(drawn[~np.isnan(drawn)])
-    if len(defined) < 0.95 * len(drawn):
+    columns = measured.clusters.columns
+    whole = np.array([[measured.totals[column] for column in columns]], np.int64)
+    at = [float(np.nan_to_num(part[0])) for part in ratios(estimand, columns, whole)]
+    drawn = ratios(estimand, columns, measured.sums)
+    undefined = np.logical_and.reduce([np.isnan(part) for part in drawn])
+    if undefined.sum() > 0.05 * len(undefined):
         return None
-    tail = (1 - level) / 2
-    shares = (1 - tail, tail, level, 1 - level)
-    low, high, at_least, at_most = (2 * at - _quantile(defined, share) for share in shares)
-    return low, high, at_least, at_most
+    kept = [np.nan_to_num(part[~undefined]) for part in drawn]
+    return absolute_ends(at, kept, rests_on.contributors, _degrees(rests_on), level)
 
 
-def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
-    """Return the value below which so great a share of them lies, one of them and no mean of two."""
-    place = min(max(int(np.ceil(share * len(ordered))) - 1, 0), len(ordered) - 1)
-    return float(ordered[place])
-
-
-def _ends(
-    estimand: Estimand, found: Exact, rests_on: Sample, method: str, ends: tuple[float, float, float, float]
-) -> Interval:
+def _bounded(estimand: Estimand, found: Exact, rests_on: Sample, method: str, ends: Ends | None) -> Interval:
     """Keep the ends within the range of the number."""
+    if ends is None or any(isnan(end) for end in ends):
+        return Interval(estimand, found, rests_on, reason=UNSTABLE)
     least = float(estimand.low)
     most = float("inf") if estimand.high is None else float(estimand.high)
-    if any(isnan(end) for end in ends):
-        return Interval(estimand, found, rests_on, reason=UNSTABLE)
     low, high, at_least, at_most = (min(max(end, least), most) for end in ends)
     return Interval(estimand, found, rests_on, low, high, at_least, at_most, method)

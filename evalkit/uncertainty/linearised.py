@@ -6,26 +6,25 @@ number times the contributor's tallies. Influences add up to zero, and their squ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from math import sqrt
 
 import numpy as np
-import polars as pl
+import numpy.typing as npt
 
-from evalkit.uncertainty.clusters import Clusters, Sums
+from evalkit.uncertainty.clusters import Clusters, Sums, squared
 
 _BITS = 50
 """Bits of the largest influence: its square, a hundred million times over, fits 128 bits."""
 
-_FINE = 40
-"""Bits that are kept besides until an influence is added up."""
+Floats = npt.NDArray[np.float64]
 
 
 def variance(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> Fraction | None:
     """Return K / (K - 1) · Σ z², z being each contributor's influence; None with fewer than two contributors.
 
-    Influences are held as whole numbers, fifty bits of the largest possible one, so that neither the order of
+    Influences are added as whole numbers, fifty bits of the largest possible one, so that neither the order of
     contributors nor the processor shows in the sum.
 
     Args:
@@ -35,33 +34,39 @@ def variance(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: i
     """
     if contributors < 2:
         return None
-    used = [place for place, column in enumerate(clusters.columns) if slopes.get(column)]
-    if not used:
-        return Fraction(0)
-    steep = [slopes[clusters.columns[place]] for place in used]
-    largest = np.zeros(len(used), np.int64)
-    for _, matrix in clusters.blocks():
-        np.maximum(largest, np.abs(matrix[:, used]).max(axis=0, initial=0), out=largest)
-    reach = sum((abs(slope) * int(most) for slope, most in zip(steep, largest, strict=True)), Fraction(0))
-    if not reach:
-        return Fraction(0)
-    shift = _BITS - (reach.numerator.bit_length() - reach.denominator.bit_length() + 1)
-    scale = Fraction(2) ** shift
-    squares = 0
-    for _, matrix in clusters.blocks():
-        influence = _influences(matrix[:, used], [round(slope * scale * 2**_FINE) for slope in steep])
-        squares += int((influence * influence).sum())
-    return Fraction(contributors, contributors - 1) * Fraction(squares) / scale**2
-
-
-def _influences(matrix: Sums, steep: Sequence[int]) -> pl.Series:
-    """Multiply in 128 bits and round once: the slopes of columns of large amounts are small, and would lose digits."""
-    columns = (pl.lit(pl.Series(column).cast(pl.Int128)) for column in matrix.T)
-    terms = [column * pl.lit(slope, pl.Int128) for column, slope in zip(columns, steep, strict=True)]
-    return pl.select((pl.sum_horizontal(*terms) + 2 ** (_FINE - 1)) // 2**_FINE).to_series()
+    bits = shift(slopes, dict(zip(clusters.columns, largest(clusters).tolist(), strict=True)))
+    places = {column: place for place, column in enumerate(clusters.columns)}
+    squares = sum(squared(whole(influence(slopes, places, matrix), bits)) for _, matrix in clusters.blocks())
+    return Fraction(contributors, contributors - 1) * Fraction(squares) / Fraction(4) ** bits
 
 
 def standard_error(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> float | None:
     """Return the root of the variance."""
     found = variance(clusters, slopes, contributors)
     return None if found is None else sqrt(found)
+
+
+def largest(clusters: Clusters) -> Sums:
+    """Return the largest amount that a contributor has in each column."""
+    most = np.zeros(len(clusters.columns), np.int64)
+    np.maximum.at(most, clusters.codes, np.abs(clusters.amounts))
+    return most
+
+
+def shift(slopes: Mapping[str, Fraction], most: Mapping[str, int]) -> int:
+    """Return the power of two that makes fifty bits of the largest influence possible."""
+    reach = sum((abs(slope) * most[column] for column, slope in slopes.items()), Fraction(0))
+    return _BITS - (reach.numerator.bit_length() - reach.denominator.bit_length() + 1) if reach else 0
+
+
+def influence(slopes: Mapping[str, Fraction], places: Mapping[str, int], matrix: Sums) -> Floats:
+    """Return what each contributor moves a number: slopes times tallies, added in the order of the slopes."""
+    moved = np.zeros(len(matrix))
+    for column, slope in slopes.items():
+        moved += matrix[:, places[column]] * float(slope)
+    return moved
+
+
+def whole(numbers: Floats, bits: int) -> Sums:
+    """Return numbers times a power of two, as whole numbers."""
+    return np.rint(np.ldexp(numbers, bits)).astype(np.int64)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from scipy import special
 
 from evalkit.metric import Direction
-from evalkit.uncertainty.interval import FEW
 from evalkit.uncertainty.weights import mix
 
 Floats = npt.NDArray[np.float64]
@@ -140,7 +139,10 @@ def _judged(world: World, number: int, sums: Floats) -> tuple[Flags, Flags]:
 
 
 def bounds(level: float, number: int, sums: Floats) -> tuple[Floats, Floats]:
-    """Return the one-sided bounds of a share in each repetition.
+    """Return the one-sided bounds of a share in each repetition, as ``interval`` has them.
+
+    Where contributors are of one size they are the same; else each is thought to have the share of the records that
+    contributors have on average, weighed by their records.
 
     Args:
         level: The confidence.
@@ -149,24 +151,15 @@ def bounds(level: float, number: int, sums: Floats) -> tuple[Floats, Floats]:
             contributor's right records and s all of them.
     """
     right, size, squares, crossed, sizes, with_right, with_wrong = sums.T
-    share = right / size
+    share, effective = right / size, size**2 / sizes
     spread = squares - 2 * share * crossed + share**2 * sizes
     spread = np.where(spread > _NOTHING * squares, spread, 0.0)  # floats leave crumbs where all shares are equal
-    squared = number / (number - 1) * spread / size**2
-    reach = special.stdtrit(number - 1, level) * np.sqrt(squared)
-    low, high = share - reach, share + reach
-    few = np.flatnonzero(np.minimum(with_right, with_wrong) < FEW)
-    if len(few):
-        exact = _exact(level, share[few], squared[few], size[few], sizes[few])
-        low[few], high[few] = exact
-    return low, high
-
-
-def _exact(level: float, share: Floats, squared: Floats, size: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Return the exact bounds of records divided by the design effect, as ``interval`` has them where few erred."""
-    spread = share * (1 - share)
+    squared = (number - 1) / number * spread / size**2 / (1 - 1 / effective) ** 2
+    narrower = special.stdtrit(size - 1, level) / special.stdtrit(np.maximum(effective - 1, 1), level)
+    trials = np.minimum(effective * (1 + np.minimum(with_right, with_wrong)), size)
     with np.errstate(divide="ignore", invalid="ignore"):
-        trials = np.where((spread > 0) & (squared > 0), np.minimum(spread / squared, size), size**2 / sizes)
+        wanted = share * (1 - share) / squared * narrower**2
+        trials = np.where(squared > 0, np.minimum(wanted, trials), trials)
         low = special.betaincinv(share * trials, (1 - share) * trials + 1, 1 - level)
         high = special.betaincinv(share * trials + 1, (1 - share) * trials, level)
     return np.where(share <= 0, 0.0, low), np.where(share >= 1, 1.0, high)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from evalkit.uncertainty.clusters import Clusters, Sums
+from evalkit.uncertainty.clusters import LARGEST, Clusters, Sums
 from evalkit.uncertainty.weights import MAX_WEIGHT, poisson_weights
 
-_EXACT = 2**53
-"""Whole numbers below this are exact as 64-bit floats, and so are their sums, in whatever order."""
+_EXACT = {np.float32: 2**24, np.float64: 2**53}
+"""Whole numbers below these are exact as floats, and so are their sums, in whatever order."""
 
 _LIMB = 2**24
 _WEIGHTS = 2**24
@@ -29,27 +31,39 @@ def replicate_sums(clusters: Clusters, replicates: int, seed: int) -> Sums:
     """
     found = np.zeros((replicates, len(clusters.columns)), np.int64)
     reach = np.zeros(len(clusters.columns))
+    step = max(_WEIGHTS // max(replicates, 1), 1)
     for keys, matrix in clusters.blocks():
-        step = max(_WEIGHTS // replicates, 1)
         for start in range(0, len(keys), step):
             part = matrix[start : start + step]
-            reach += np.abs(part).sum(axis=0) * float(MAX_WEIGHT)
-            if (reach >= 2**63).any():
+            most = np.abs(part.astype(np.float64)).sum(axis=0) * MAX_WEIGHT
+            reach += most
+            if (reach >= LARGEST).any():
                 raise OverflowError("a sum in a resample could pass 64 bits")
             weights = poisson_weights(keys[start : start + step], range(replicates), seed)
-            found += _product(weights.astype(np.float64), part)
+            found += _product(weights, part, most)
     return found
 
 
-def _product(weights: npt.NDArray[np.float64], part: Sums) -> Sums:
-    """Multiply in floats where that is exact; a column that is too large goes in two limbs."""
-    heavy = np.abs(part).sum(axis=0) * float(MAX_WEIGHT) >= _EXACT
-    if not heavy.any():
-        product: Sums = (weights @ part.astype(np.float64)).astype(np.int64)
-        return product
+def _product(weights: npt.NDArray[np.uint8], part: Sums, most: npt.NDArray[np.float64]) -> Sums:
+    """Multiply in the shortest floats in which that is exact; a column that is too large goes in two limbs.
+
+    Args:
+        weights: One row a resample, one column a contributor.
+        part: One row a contributor, one column a column.
+        most: What no sum of a column can be above.
+    """
     found = np.empty((len(weights), part.shape[1]), np.int64)
-    found[:, ~heavy] = (weights @ part[:, ~heavy].astype(np.float64)).astype(np.int64)
-    high, low = np.divmod(part[:, heavy], _LIMB)
-    upper, lower = ((weights @ limb.astype(np.float64)).astype(np.int64) for limb in (high, low))
-    found[:, heavy] = upper * _LIMB + lower
+    light = most < _EXACT[np.float32]
+    heavy = most >= _EXACT[np.float64]
+    for kind, taken in ((np.float32, light), (np.float64, ~light & ~heavy)):
+        if taken.any():
+            found[:, taken] = _exactly(weights, part[:, taken], kind)
+    if heavy.any():
+        high, low = np.divmod(part[:, heavy], _LIMB)
+        found[:, heavy] = _exactly(weights, high, np.float64) * _LIMB + _exactly(weights, low, np.float64)
     return found
+
+
+def _exactly(weights: npt.NDArray[np.uint8], part: Sums, kind: type[Any]) -> Sums:
+    product: Sums = (weights.astype(kind) @ part.astype(kind)).astype(np.int64)
+    return product

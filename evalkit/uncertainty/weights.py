@@ -44,7 +44,7 @@ def poisson_weights(contributors: Keys, replicates: range, seed: int) -> npt.NDA
     for place in range(0, len(drawn), _LANES):
         salt = mix(np.array([start ^ np.uint64(replicates.start + place)], np.uint64))[0]
         lanes = mix(contributors ^ salt).astype("<u8", copy=False).view("<u2").reshape(-1, _LANES)
-        drawn[place : place + _LANES] = table[lanes.T]
+        drawn[place : place + _LANES] = table.take(lanes, mode="clip").T  # no lane is beyond it: nothing to check
     return drawn[: len(replicates)]
 
 
@@ -62,10 +62,11 @@ def mix(numbers: Keys) -> Keys:
 
 @cache
 def _table() -> npt.NDArray[np.uint8]:
-    """Return the Poisson(1) number of each of 65,536 equally likely draws."""
+    """Return the Poisson(1) number of each of 65,536 equally likely draws; their mean and variance are exactly 1."""
     cells = 2**16
     shares = [round(cells * exp(-1) / factorial(number)) for number in range(MAX_WEIGHT + 1)]
-    shares[1] += cells - sum(shares)
-    excess = sum(number * share for number, share in enumerate(shares)) - cells
-    shares[0], shares[1] = shares[0] + excess, shares[1] - excess  # so that the mean is 1 exactly
+    above = range(3, MAX_WEIGHT + 1)  # the first three are such that number, mean and variance are exact
+    shares[2] = (cells - sum(number * (number - 1) * shares[number] for number in above)) // 2
+    shares[1] = cells - sum(number * shares[number] for number in (2, *above))
+    shares[0] = cells - sum(shares[1:])
     return np.repeat(np.arange(MAX_WEIGHT + 1, dtype=np.uint8), shares)

@@ -1,13 +1,13 @@
-"""Write the intervals of evaluations and measurements as statsmodels and SciPy give them.
+"""Write the intervals of evaluations and measurements as NumPy and SciPy give them.
 
 They stand in ``family_intervals.json``, beside the invented cases that they are of, and are held against evalkit's in
-``tests/test_family_intervals.py``. statsmodels is no dependency; to get them again, in an environment of its own::
+``tests/test_family_intervals.py``. To get them again::
 
-    pip install statsmodels==0.15.0 scipy==1.17.1 numpy==2.4.6
+    pip install scipy==1.17.1 numpy==2.4.6
     python tests/agreement/family_intervals.py
 
-Nothing of evalkit is used. A mean, or a ratio of sums as a mean with weights, is a regression on a constant, with the
-covariance of clusters and Student's t; the calibration error is resampled by whole clusters, multinomially.
+Nothing of evalkit is used. The variance of a mean is what leaving out one cluster after the other makes of it; shares
+are Clopper and Pearson's of effective trials; the calibration error is resampled by whole clusters, multinomially.
 """
 
 from __future__ import annotations
@@ -25,15 +25,34 @@ REAL = HERE.parent.parent / "data-fixtures" / "real"
 LEVEL = 0.95
 
 
-def clustered(values: Any, groups: Any, weights: Any = None) -> list[float]:
-    """Return the mean of values and its interval."""
-    models = import_module("statsmodels.api")
-    values = np.asarray(values, float)
+def moments(values: Any, groups: Any, weights: Any = None) -> tuple[float, float, float, int]:
+    """Return the mean, its variance by leaving out one cluster at a time, the effective clusters and the clusters."""
+    values, codes = np.asarray(values, float), np.unique(np.asarray(groups), return_inverse=True)[1]
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, float)
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
-    model = models.WLS(values, np.ones(len(values)), weights=weights)
-    fit = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-    return [float(fit.params[0]), *map(float, fit.conf_int(1 - LEVEL)[0])]
+    sums, sizes = np.bincount(codes, values * weights), np.bincount(codes, weights)
+    without = (sums.sum() - sums) / (sizes.sum() - sizes)
+    at, number = float(sums.sum() / sizes.sum()), len(sizes)
+    spread = (number - 1) / number * float(((without - at) ** 2).sum())
+    return at, spread, float(sizes.sum() ** 2 / (sizes**2).sum()), number
+
+
+def clustered(values: Any, groups: Any, weights: Any = None) -> list[float]:
+    """Return the mean of values and its interval: Student's t with as many degrees as effective clusters, less one."""
+    at, spread, effective, _ = moments(values, groups, weights)
+    stats = import_module("scipy.stats")
+    return [at, *map(float, stats.t.interval(LEVEL, effective - 1, at, spread**0.5))]
+
+
+def shared(right: Any, groups: Any) -> list[float]:
+    """Return a share and its interval: Clopper and Pearson's, of as many trials as Korn and Graubard count."""
+    beta, t = import_module("scipy.stats").beta, import_module("scipy.stats").t
+    at, spread, effective, _ = moments(right, groups)
+    tail, seen = (1 + LEVEL) / 2, np.asarray(groups)
+    erred = min(len(set(seen[np.asarray(right) == one])) for one in (0, 1))
+    narrower = t.ppf(tail, len(seen) - 1) / t.ppf(tail, effective - 1)
+    trials = min(at * (1 - at) / spread * narrower**2, effective * (1 + erred), len(seen))
+    ends = beta.ppf(1 - tail, at * trials, (1 - at) * trials + 1), beta.ppf(tail, at * trials + 1, (1 - at) * trials)
+    return [at, *map(float, ends)]
 
 
 def rows() -> list[dict[str, Any]]:
@@ -69,7 +88,7 @@ def evaluation() -> dict[str, Any]:
         groups = [place if by == "row" else one["writer"] for place, one in enumerate(every)]
         own = {name: clustered([one[name] for one in every], groups) for name in ("nll", "brier")}
         some = [place for place, one in enumerate(every) if one["gold"] == "false"]
-        own["recall false"] = clustered([every[place]["correct"] for place in some], [groups[place] for place in some])
+        own["recall false"] = shared([every[place]["correct"] for place in some], [groups[place] for place in some])
         last = [place for place, one in enumerate(every) if one["confidence"] >= 0.9]
         confidences = [every[place]["confidence"] for place in last]
         own["mean confidence 9"] = clustered(confidences, [groups[place] for place in last])
@@ -79,7 +98,7 @@ def evaluation() -> dict[str, Any]:
 
 
 def resampled(every: list[dict[str, Any]], groups: list[Any]) -> list[float]:
-    """Return the calibration error of ten bins, and the pivotal interval of whole clusters drawn with replacement."""
+    """Return the calibration error of ten bins, and its interval by whole clusters drawn with replacement."""
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     confidence = np.array([one["confidence"] for one in every])
     gap = np.array([one["correct"] for one in every]) - confidence
@@ -89,10 +108,16 @@ def resampled(every: list[dict[str, Any]], groups: list[Any]) -> list[float]:
     np.add.at(sums, (codes, place), gap)
     np.add.at(sizes, codes, 1)
     drawn = np.random.default_rng(7).multinomial(clusters, np.ones(clusters) / clusters, 20_000)
-    errors = np.abs(drawn @ sums).sum(axis=1) / (drawn @ sizes)
-    at = float(np.abs(sums.sum(axis=0)).sum() / sizes.sum())
-    low, high = np.quantile(errors, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return [at, 2 * at - float(high), 2 * at - float(low)]
+    parts = sums.sum(axis=0) / sizes.sum()
+    off = (drawn @ sums) / (drawn @ sizes)[:, None] - parts
+    sure = np.abs(parts) > np.sqrt(2 * np.log(clusters)) * off.std(axis=0)
+    swing = np.where(sure, np.sign(parts) * off, np.abs(off)).sum(axis=1)
+    stats = import_module("scipy.stats")
+    tail, degrees = (1 + LEVEL) / 2, sizes.sum() ** 2 / (sizes**2).sum() - 1
+    wider = stats.t.ppf(tail, degrees) / stats.norm.ppf(tail) * (clusters / (clusters - 1)) ** 0.5
+    at = float(np.abs(parts).sum())
+    high = float(np.quantile(np.abs(parts + wider * off).sum(axis=1), tail))
+    return [at, max(at - wider * float(np.quantile(swing, tail)), 0.0), high]
 
 
 def cases() -> list[list[Any]]:
