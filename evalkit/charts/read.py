@@ -50,7 +50,8 @@ def subject_of(raw: bytes, name: str | None, curve: str | None) -> Subject:
     schema = plain.get("schema")
     if isinstance(schema, str) and schema.startswith("evalkit-"):
         _refuse_broken(plain, schema, name)
-    fields = taking("not-whole" if schema in (of_selective.SCHEMA, of_evaluation.SCHEMA) else "metric-document")
+    ours = schema in (of_selective.SCHEMA, of_evaluation.SCHEMA)
+    fields = taking("not-whole") if ours else taking("metric-document")
     if schema == of_selective.SCHEMA:
         subject = of_selective.selective(plain, fields)
     elif schema == of_evaluation.SCHEMA:

@@ -32,7 +32,7 @@ from evalkit.risk_coverage.certify import certify
 from evalkit.risk_coverage.optimism import optimism
 from evalkit.risk_coverage.suite import suite
 from evalkit.uncertainty.clusters import Sample, sample
-from evalkit.uncertainty.interval import Interval, interval, prepare
+from evalkit.uncertainty.interval import Interval, intervals, prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +179,10 @@ def _intervals(
     labels, bins = sorted(seen, key=order.__getitem__), sorted(accepted["bin"].unique())
     measured = prepare(clusters_of(told, labels, contract.bins), wanted.asked, resampled=True)
     known = {(one.name, one.place): one for one in measurements}
-    for one in estimands(labels, bins):
-        at = Place(place.model, place.split, one.label, one.bin, place.stratum_field, place.stratum)
-        yield known[one.name, at], interval(one, measured, wanted.asked)
+    for sure in intervals(list(estimands(labels, bins)), measured, wanted.asked):
+        of = sure.estimand
+        at = Place(place.model, place.split, of.label, of.bin, place.stratum_field, place.stratum)
+        yield known[of.name, at], sure
 
 
 def _numbers(found: Found, wanted: Wanted) -> dict[str, Any]:
