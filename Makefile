@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs lock clean
+.PHONY: help demo test check bench study docs lock clean
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ $(PEERS): tests/benchmarks/requirements.txt $(READY)
 
 bench: $(READY) $(PEERS) ## measure speed against other tools, as ratios in one run
 	$(BIN)/python tests/benchmarks/run.py --memory
+
+study: $(READY) ## simulate how often intervals hold the true value, minutes; docs show the stored result
+	$(BIN)/python tests/benchmarks/coverage.py
 
 docs: $(READY) ## write the generated parts of README and docs
 	$(BIN)/python docs/generate.py

@@ -21,6 +21,10 @@ from parts import PARTS
 from shell import ROOT, replay
 
 from evalkit import measure, render
+from evalkit.charts.figures import figures
+from evalkit.charts.read import read
+from evalkit.charts.svg import draw, whole
+from evalkit.charts.words import SYNTHETIC
 
 PART = re.compile(
     r"^(?P<head><!-- generated: (?P<name>[a-z-]+) -->\n)(?P<body>.*?)(?P<tail>^<!-- end -->$)", re.DOTALL | re.MULTILINE
@@ -73,13 +77,36 @@ ASSETS = ROOT / "docs" / "assets"
 OBSERVATIONS = ROOT / "data-fixtures" / "observations" / "synthetic.json"
 
 
+STATISTICS = ROOT / "data-fixtures" / "charts" / "statistics.json"
+PICTURES = {
+    "Differences to alpha": "differences.svg",
+    "Values and targets": "intervals.svg",
+    "Recalibrated confidence (CORP)": "calibration.svg",
+}
+"""The charts of the invented report with statistics that the docs show, and what they are called."""
+
+
 def assets() -> dict[Path, bytes]:
-    """Return the synthetic example, an evaluation of invented observations, and its chart."""
+    """Return the synthetic example, an evaluation of invented observations, its chart, and those with statistics."""
     with tempfile.TemporaryDirectory() as folder:
         evaluation, chart = Path(folder, "synthetic-evaluation.json"), Path(folder, "synthetic-evaluation.svg")
         measure(OBSERVATIONS).write_json(evaluation)
         render(evaluation, chart)
-        return {ASSETS / path.name: path.read_bytes() for path in (evaluation, chart)}
+        made = {ASSETS / path.name: path.read_bytes() for path in (evaluation, chart)}
+    return made | dict(pictures())
+
+
+def pictures() -> Iterator[tuple[Path, bytes]]:
+    """Yield charts of the comparison with a baseline, and of the candidate that does not pass."""
+    subject = read(STATISTICS)
+    parts = [*([] if subject.comparison is None else [subject.comparison]), subject.parts[1]]
+    for figure in (one for part in parts for one in figures(part)):
+        if figure.spec is None or figure.title not in PICTURES:
+            continue
+        drawn, name = draw(figure.spec, "chart"), PICTURES[figure.title]
+        title = f"{figure.title}, {SYNTHETIC}"
+        picture = whole(drawn.width, drawn.height, title, figure.told, drawn.inner, "chart", alone=True)
+        yield ASSETS / name, f"{picture}\n".encode()
 
 
 def stale_assets() -> Iterator[tuple[Path, bytes]]:

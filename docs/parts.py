@@ -14,9 +14,12 @@ from functools import partial
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import refusals
+import studies
 import typer.main
 from shell import ROOT, environment, playground, replay, trimmed
 
+from evalkit.calibration import shown as calibration
+from evalkit.calibration.shown import Panel
 from evalkit.cli import app
 from evalkit.contracts.contract import BRISTOL
 from evalkit.contracts.policy import Terms
@@ -25,16 +28,25 @@ from evalkit.families.observations.result import Cache, MeasurementReport
 from evalkit.families.observations.result import Run as RunOfObservations
 from evalkit.families.observations.result import Stratum as CasesOfStratum
 from evalkit.families.observations.review import REVIEW_INCOMPLETE, merge_precision
+from evalkit.families.observations.sure import Statistics as ObservedStatistics
+from evalkit.families.observations.sure import Told as ObservedInterval
 from evalkit.families.probability import metrics as vectors
 from evalkit.families.probability.family import Metrics, ReliabilityBin
 from evalkit.families.probability.result import Evaluation, ModelMetrics, Read
 from evalkit.families.probability.rows import COLUMNS as EVALUATION_COLUMNS
+from evalkit.families.probability.rows import CONTRIBUTORS as EVALUATION_CONTRIBUTORS
 from evalkit.families.ranking.trec import TrecCounts
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import BinRow, Candidate, ClassRow, Optimism, Selection, Stratum
+from evalkit.families.selective.comparison import Against, Comparison
+from evalkit.families.selective.pairs import Discordant, Flip, Pairs
 from evalkit.families.selective.result import Report
 from evalkit.families.selective.rows import COLUMNS
-from evalkit.gates import GateResult
+from evalkit.families.selective.statistics_rows import COLUMNS as STATISTICS_COLUMNS
+from evalkit.families.selective.sureness import CandidateStatistics, IntervalRow, StratumStatistics
+from evalkit.families.selective.sureness import Statistics as SelectiveStatistics
+from evalkit.families.selective.versus_rows import COLUMNS as COMPARISON_COLUMNS
+from evalkit.gates import BoundResult, GateResult
 from evalkit.inspection import Count, Inspection
 from evalkit.metric import Metric
 from evalkit.nights.history import TrendRow
@@ -46,7 +58,18 @@ from evalkit.release.conditions import Gate as Held
 from evalkit.release.readiness import Readiness
 from evalkit.report import camel, keys_of
 from evalkit.results.report_file import Stored
+from evalkit.risk_coverage.shown import AtRisk, Certificate, Estimate, Gap, RiskCoverage
+from evalkit.risk_coverage.shown import Interval as RiskInterval
+from evalkit.risk_coverage.shown import Optimism as RankOptimism
 from evalkit.sources.source import Evidence
+from evalkit.uncertainty.difference import Difference as PairedDifference
+from evalkit.uncertainty.mcnemar import ClusteredMcNemar, McNemar
+from evalkit.uncertainty.noninferiority import NonInferiority
+from evalkit.uncertainty.plan_result import Chances, Contributors, Plan
+from evalkit.uncertainty.several import BestOf
+from evalkit.uncertainty.told import Candidate as SureCandidate
+from evalkit.uncertainty.told import Statistics, Told
+from evalkit.uncertainty.told import Stratum as SureStratum
 from evalkit.verification.findings import Difference
 from evalkit.verification.verify import Verification
 
@@ -89,6 +112,10 @@ EVALUATION: Mapping[str, tuple[str, type]] = {
     "by_model": ("`by_model`, by the model's name", ModelMetrics),
     "family": ("`overall`, and `by_family` by the family's name", Metrics),
     "reliability": ("`reliability`, one a bin that is not empty", ReliabilityBin),
+    "sure": ("`statistics`, where they were asked for", Statistics),
+    "sure_candidate": ("`candidates` of the statistics", SureCandidate),
+    "sure_stratum": ("`strata` of a candidate, one a family", SureStratum),
+    "sure_interval": ("`intervals`", Told),
 }
 """The objects that an evaluation is made of."""
 
@@ -100,11 +127,39 @@ VERIFICATION: Mapping[str, tuple[str, type]] = {
 """The objects that a verification is made of."""
 
 
+SURENESS: Mapping[str, tuple[str, type]] = {
+    "sure_selective": ("`statistics`, where any were asked for", SelectiveStatistics),
+    "sure_selective_candidate": ("`candidates` of the statistics", CandidateStatistics),
+    "sure_interval": ("`intervals`, one a number", IntervalRow),
+    "bound_gate": ("`gates`, by metric or condition", BoundResult),
+    "sure_stratum": ("`strata` of a candidate's statistics", StratumStatistics),
+    "calibration": ("`calibration`", Panel),
+    "calibration_binned": ("`equalWidth` and `equalMass`", calibration.Binned),
+    "calibration_bin": ("`bins` of either", calibration.BinRow),
+    "calibration_null": ("`nullError`, and `null` of a score", calibration.NullRow),
+    "calibration_corp": ("`corp`", calibration.Corp),
+    "calibration_score": ("`brier` and `logLoss` of it", calibration.ScoreRow),
+    "calibration_block": ("`blocks` of it", calibration.Block),
+    "calibration_band": ("`band` of it", calibration.BandPoint),
+    "calibration_decomposition": ("`decomposition` and `corrected`", calibration.DecompositionRow),
+    "calibration_screen": ("`spiegelhalter`, `kolmogorovSmirnov` and `kuiper`", calibration.ScreenRow),
+    "risk": ("`riskCoverage`, by split", RiskCoverage),
+    "risk_estimate": ("`aurc`, `eAurc` and `augrc`", Estimate),
+    "risk_interval": ("`interval` of them", RiskInterval),
+    "at_risk": ("`coverageAtRisk`, one a limit", AtRisk),
+    "optimism_of_ranking": ("`optimism` of a candidate's statistics", RankOptimism),
+    "gap": ("its members", Gap),
+    "certificate": ("`certified`, one a claim", Certificate),
+}
+"""The objects that the statistics of a selective report are made of; ``comparison`` has a page of its own."""
+
 MEASUREMENT: Mapping[str, tuple[str, type]] = {
     "measurement": ("The evaluation", MeasurementReport),
     "observed_run": ("`run`", RunOfObservations),
     "cache": ("`cache` of the run", Cache),
     "observed_stratum": ("`strata`, one a stratum", CasesOfStratum),
+    "observed_statistics": ("`statistics`, where they were asked for", ObservedStatistics),
+    "observed_interval": ("`intervals` of the statistics", ObservedInterval),
     "trec": ("`trec`, where rankings came from TREC files", TrecCounts),
 }
 """The objects that an evaluation of observations is made of."""
@@ -117,6 +172,29 @@ READINESS: Mapping[str, tuple[str, type]] = {
     "stored": ("`evaluation`", Stored),
 }
 """The objects that an answer about readiness is made of."""
+
+
+COMPARISON: Mapping[str, tuple[str, type]] = {
+    "comparison": ("`comparison`", Comparison),
+    "against": ("`against`, one a candidate", Against),
+    "metric_difference": ("`differences`, one a metric", PairedDifference),
+    "non_inferiority": ("`nonInferiority`, where a margin was given", NonInferiority),
+    "pairs": ("`pairs`, where an id was named", Pairs),
+    "discordant": ("`discordant`", Discordant),
+    "flip": ("`flips`, one a pair of results", Flip),
+    "mcnemar": ("`mcnemar`", McNemar),
+    "clustered_mcnemar": ("`clustered`", ClusteredMcNemar),
+    "best_of": ("`bestOf`", BestOf),
+}
+"""The objects that a comparison is made of."""
+
+
+PLANNING: Mapping[str, tuple[str, type]] = {
+    "plan": ("The plan", Plan),
+    "plan_measured": ("`measured`, where results were named", Contributors),
+    "chances": ("`rows`, one a number of contributors", Chances),
+}
+"""The objects that a plan is made of."""
 
 
 NIGHTLY: Mapping[str, tuple[str, type]] = {
@@ -250,6 +328,32 @@ def nightly_keys() -> str:
     return _keys(NIGHTLY)
 
 
+def sureness_keys() -> str:
+    """List the keys of the statistics of a selective report."""
+    return _keys(SURENESS)
+
+
+def sureness_columns() -> str:
+    """List the columns of the tables that statistics add, without those of a comparison."""
+    tables = {name: columns for name, columns in STATISTICS_COLUMNS.items() if name not in COMPARISON_COLUMNS}
+    return _columns({"reliability_blocks" if name == "reliability" else name: one for name, one in tables.items()}, "")
+
+
+def comparison_keys() -> str:
+    """List the keys of a comparison."""
+    return _keys(COMPARISON)
+
+
+def comparison_columns() -> str:
+    """List the columns of its tables."""
+    return _columns(COMPARISON_COLUMNS, "")
+
+
+def plan_keys() -> str:
+    """List the keys of a plan."""
+    return _keys(PLANNING)
+
+
 def measures() -> str:
     """List the measures of observations by their declarations."""
     head = ["measure", "list", "better", "range", "null when", "must be"]
@@ -298,7 +402,7 @@ def table_columns() -> str:
 
 def evaluation_columns() -> str:
     """List those of an evaluation."""
-    return _columns(EVALUATION_COLUMNS, "evaluation_")
+    return _columns({**EVALUATION_COLUMNS, "contributors": EVALUATION_CONTRIBUTORS}, "evaluation_")
 
 
 def _columns(tables: Mapping[str, Mapping[str, Any]], scope: str) -> str:
@@ -368,10 +472,16 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "inspection-keys": inspection_keys,
     "verification-keys": verification_keys,
     "table-columns": table_columns,
+    "sureness-keys": sureness_keys,
+    "sureness-columns": sureness_columns,
     "measures": measures,
     "measure-sections": measure_sections,
     "measurement-keys": measurement_keys,
     "readiness-keys": readiness_keys,
     "nightly-keys": nightly_keys,
+    "comparison-keys": comparison_keys,
+    "comparison-columns": comparison_columns,
+    "plan-keys": plan_keys,
+    "interval-coverage": studies.interval_coverage,
 }
 """The parts by name."""

@@ -34,6 +34,7 @@ from evalkit import (
     history,
     measure,
     nightly,
+    plan,
     read_contract,
     read_policy,
     readiness,
@@ -49,14 +50,19 @@ from evalkit.analysis.written import format_of
 from evalkit.engines import engine, failures, work
 from evalkit.engines.work import Versions
 from evalkit.families.ranking.trec import read_trec
+from evalkit.families.selective.against import held_against
+from evalkit.families.selective.pairs import PairBy
 from evalkit.families.selective.plan import select_threshold
+from evalkit.families.selective.sides import sides_of
 from evalkit.nights.lock import locked
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.results.outputs import Outputs, check_outputs
 from evalkit.results.report_file import MAX_REPORT
 from evalkit.results.run_record import read_run_record
+from evalkit.risk_coverage.claim import read_claim
 from evalkit.sources.partition import Whole
 from evalkit.sources.source import open_same, resolve
+from evalkit.uncertainty.asked import Asked
 
 FIXTURES = Path("data-fixtures", "selective")
 DUMP = str(FIXTURES / "go.jsonl")
@@ -206,6 +212,11 @@ def _evaluated(prediction: str, gold: str = "", **options: Any) -> object:
     Path("p.jsonl").write_text(f'{{"id":"7","option_ids":["a","b"],{prediction}}}\n', "utf-8")
     Path("g.jsonl").write_text(f'{{"id":"7","gold":"a"{gold}}}\n', "utf-8")
     return evaluate("p.jsonl", "g.jsonl", **options)
+
+
+def _without_scipy() -> object:
+    with patch("evalkit.uncertainty.needs.find_spec", return_value=None):
+        return _evaluated('"label":"a"', interval="0.95")
 
 
 def _gold(line: str, *more: str) -> object:
@@ -381,6 +392,24 @@ def _asked(sql: str) -> object:
     return answer(Select.of(sql), Tables.of([DUMP]))
 
 
+def _versus(baseline: str = "old", **changed: list[object]) -> object:
+    rows: dict[str, list[object]] = {
+        "model": ["new", "old"],
+        "split": ["test"] * 2,
+        "truth": ["4"] * 2,
+        "predicted": ["4"] * 2,
+        "confidence": [0.9] * 2,
+        "usable": [True] * 2,
+        "n": [2] * 2 if "id" in changed else [1] * 2,
+        "contributor": [1] * 2,
+        "id": ["1"] * 2,
+    }
+    frame = pl.DataFrame(rows | changed, schema_overrides={"contributor": pl.UInt64})
+    thresholds, asked = {"new": 0.5, "old": 0.5}, Asked()
+    sides = sides_of(frame, thresholds, ("4", "5"), 10, asked)
+    return held_against(frame, thresholds, sides, baseline, asked, pair_by=PairBy("image", "id"))
+
+
 PROVOKED: Sequence[Callable[[], object]] = (
     partial(compare, DUMP, FLOOR, executor="spark://10.0.0.7"),
     _no_cloud,
@@ -393,6 +422,7 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_asked, "SELECT * FROM read_csv('secrets.csv')"),
     partial(_asked, "SELECT * FROM candidates"),
     lambda: format_of("rows.xlsx"),
+    lambda: read_claim("precision>=90%@0.95"),
     lambda: summarize(scan(DUMP), threshold={}),
     partial(_predictions, '{"id":7,"option_ids":[],"label":4}'),
     partial(_predictions, '{"id":"7","option_ids":["a","a"],"label":"a"}'),
@@ -407,6 +437,9 @@ PROVOKED: Sequence[Callable[[], object]] = (
     partial(_predictions, _SOUND.replace("7", "8")),
     partial(_evaluated, '"label":"a"', max_gold=0),
     partial(_evaluated, '"label":"a"', bins=0),
+    partial(_evaluated, '"label":"a"', interval="0.95", cluster_by="gold"),
+    partial(_evaluated, '"label":"a"', interval="0.95", cluster_by="writer"),
+    partial(_evaluated, '"label":"a"', ',"writer":1.5', interval="0.95", cluster_by="writer"),
     partial(_evaluated, '"label":"a"', sum_tolerance="0,1"),
     lambda: resolve(["yesterday.jsonl"]),
     lambda: resolve(["runs/*.jsonl"]),
@@ -432,7 +465,12 @@ PROVOKED: Sequence[Callable[[], object]] = (
     lambda: verify("-", "-", min_coverage=FLOOR),
     _verified,
     partial(_verified, min_coverage=FLOOR, tol="nan"),
+    partial(_evaluated, '"label":"a"', interval="95%"),
+    partial(_evaluated, '"label":"a"', seed=7),
+    lambda: compare(DUMP, FLOOR, baseline="steady", margin="2%"),
+    _without_scipy,
     _foreign_report,
+    lambda: verify({"schema": "evalkit-measurement-v1", "statistics": 0.95}, OBSERVATIONS / "synthetic.json"),
     lambda: compare(_frame().drop("split"), FLOOR),
     lambda: compare(_frame(model=pl.lit(7)), FLOOR),
     lambda: compare(_frame(**{"truth.bristolType": pl.lit(4)}), FLOOR),
@@ -480,5 +518,10 @@ PROVOKED: Sequence[Callable[[], object]] = (
     _stored_already,
     partial(_night, _JOB + _PINNED, store="pinned"),
     lambda: history("no-nights"),
+    lambda: plan("precision>=0.9", "0.88"),
+    partial(_versus, baseline="gone"),
+    partial(_versus, id=["1", "1"]),
+    partial(_versus, truth=["4", "5"]),
+    partial(_versus, contributor=[1, 2]),
 )
 """Calls that are refused for what no fixture can hold."""

@@ -22,6 +22,7 @@ __all__ = [
     "Measurement",
     "MeasurementReport",
     "NightlyRun",
+    "Plan",
     "Policy",
     "Readiness",
     "Receipt",
@@ -37,6 +38,7 @@ __all__ = [
     "inspect",
     "measure",
     "nightly",
+    "plan",
     "read_contract",
     "read_policy",
     "readiness",
@@ -72,6 +74,8 @@ if TYPE_CHECKING:
     from evalkit.nights.run import nightly
     from evalkit.release.readiness import Readiness, readiness
     from evalkit.sources.source import Evidence
+    from evalkit.uncertainty.plan_result import Plan
+    from evalkit.uncertainty.planning import plan
     from evalkit.verification.verify import Verification, verify
 
 _HOMES = {
@@ -84,6 +88,7 @@ _HOMES = {
     "Measurement": "evalkit.metric",
     "MeasurementReport": "evalkit.families.observations.result",
     "NightlyRun": "evalkit.nights.outcome",
+    "Plan": "evalkit.uncertainty.plan_result",
     "Policy": "evalkit.contracts.policy",
     "Readiness": "evalkit.release.readiness",
     "Receipt": "evalkit.families.selective.receipt",
@@ -99,6 +104,7 @@ _HOMES = {
     "inspect": "evalkit.inspection",
     "measure": "evalkit.families.observations.measure",
     "nightly": "evalkit.nights.run",
+    "plan": "evalkit.uncertainty.planning",
     "read_contract": "evalkit.contracts.contract_toml",
     "read_policy": "evalkit.contracts.policy_toml",
     "readiness": "evalkit.release.readiness",

@@ -13,7 +13,8 @@ from typing import Any
 def document(value: Any) -> Any:
     """Turn dataclasses into plain data: field names in camelCase in their order, keys of mappings as they are.
 
-    Fields whose metadata says ``{"report": False}`` are left out. A dataclass whose ``SNAKE_CASE`` is true keeps its
+    Fields whose metadata says ``{"report": False}`` are left out, and those that say ``{"optional": True}`` where they
+    are None. A dataclass whose ``SNAKE_CASE`` is true keeps its
     field names, as the reports do whose schema is spelled so.
 
     >>> from dataclasses import dataclass
@@ -31,7 +32,9 @@ def document(value: Any) -> Any:
 def members(value: Any) -> Mapping[str, Any] | None:
     """Return the members of what is an object in a report, by key; None for anything else."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {key: getattr(value, name) for name, key in keys_of(type(value)).items()}
+        found = {key: getattr(value, name) for name, key in keys_of(type(value)).items()}
+        absent = [key for key in optional_keys_of(type(value)) if found[key] is None]
+        return {key: member for key, member in found.items() if key not in absent} if absent else found
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {camel(name): member for name, member in value._asdict().items()}
     return value if isinstance(value, Mapping) else None
@@ -42,6 +45,13 @@ def keys_of(kind: type) -> Mapping[str, str]:
     """Return the key in a report of each field of a dataclass."""
     spelled = str if getattr(kind, "SNAKE_CASE", False) else camel
     return {one.name: spelled(one.name) for one in fields(kind) if one.metadata.get("report", True)}
+
+
+@cache
+def optional_keys_of(kind: type) -> frozenset[str]:
+    """Return the keys that a report has only where there is something to say."""
+    keys = keys_of(kind)
+    return frozenset(keys[one.name] for one in fields(kind) if one.metadata.get("optional"))
 
 
 def is_list(value: Any) -> bool:

@@ -58,3 +58,14 @@ def test_what_a_page_must_not_do_would_be_seen(tmp_path: Path) -> None:
     assert "style" in console
     assert "script" in console
     assert "<title>Measurement</title>" in document
+
+
+def test_a_page_with_statistics_has_all_its_charts(tmp_path: Path) -> None:
+    """Nothing of it is refused; all at a glance is one chart, the comparison three, alpha has 15 and beta 14."""
+    library.render(FIXTURES / "statistics.json", tmp_path / "a.html")
+    document, console = opened(tmp_path / "a.html", tmp_path / "profile")
+    assert console == ""
+    assert "<script" not in document
+    for title in ("Recalibrated confidence (CORP)", "Risk and coverage, on validation", "Differences to alpha"):
+        assert f"<h3>{title}</h3>" in document
+    assert document.count('role="img"') == 33

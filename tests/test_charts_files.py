@@ -22,7 +22,7 @@ from evalkit.charts.read import read
 from evalkit.errors import Refusal
 
 FIXTURES = Path(__file__).parent.parent / "data-fixtures" / "charts"
-NAMES = ["measurement", "foreign", "evaluation", "selective"]
+NAMES = ["measurement", "foreign", "evaluation", "selective", "statistics"]
 MEASUREMENT = FIXTURES / "measurement.json"
 
 LINES = [

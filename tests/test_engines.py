@@ -467,9 +467,9 @@ def test_copies_of_this_process_are_refused(dumps: Path) -> None:
 
 def test_too_much_for_every_worker_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gold above the stated size is refused with the way out, before it is sent."""
-    monkeypatch.setattr(failures, "SHARED_BYTES", 10_000)
+    monkeypatch.setattr(failures, "SHARED_BYTES", 1_000)
     said = evaluated("processes:2", sides(tmp_path / "s"))
-    assert "more than 10,000; evaluate parts of the families apart, or on this machine with --engine local" in said
+    assert "more than 1,000; evaluate parts of the families apart, or on this machine with --engine local" in said
 
 
 def test_no_engine_is_loaded_where_none_is_asked_for(dumps: Path) -> None:

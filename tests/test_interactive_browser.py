@@ -355,3 +355,28 @@ def test_a_candidate_without_a_threshold_is_shown_as_that(tab: Tab, tmp_path: Pa
     ]
     assert tab.run("document.getElementById('back').disabled")
     assert "No threshold was chosen." in tab.text("curve-caption")
+
+
+def test_a_report_with_statistics_shows_how_sure_its_numbers_are(tab: Tab, tmp_path: Path) -> None:
+    """Bounds and outcomes of gates in words, ends of intervals beside numbers and accuracies, whiskers on bins."""
+    tab.open(written(FIXTURES / "statistics.json", tmp_path))
+    assert tab.complaints == []
+    tab.choose("entry", 1)
+    assert cells(tab, "gates") == [
+        ["macro-F1", "0.7800", "≥ 0.80, bound 0.7550", "△ insufficient evidence"],
+        ["precision at coverage", "0.8830", "≥ 0.90, bound 0.8690", "✗ failed"],
+        ["ECE", "0.0620", "≤ 0.05, bound 0.0730", "✗ failed"],
+        ["fewest accepted records of a label in truth", "120", "≥ 200", "△ insufficient evidence"],
+        ["labels of which every record abstained", "0", "≤ 0", "✓ passed"],
+    ]
+    assert cells(tab, "numbers")[2:4] == [
+        ["coverage", "0.8800 [0.8590, 0.9010]"],
+        ["precision at coverage", "0.8830 [0.8650, 0.9010]"],
+    ]
+    assert cells(tab, "classes")[0][3] == "0.8830 [0.8530, 0.9130]"
+    assert tab.run("document.querySelectorAll('#bins .whisker').length") == 4
+    assert tab.run("document.querySelectorAll('#bins .gap').length") == 0
+    tab.run("document.querySelector('#bins-pane details').open = true")
+    assert [row[3] for row in cells(tab, "bins-table")][:2] == ["0.6000", "0.7000 [0.5900, 0.8100]"]
+    tab.choose("view", 2)
+    assert cells(tab, "numbers")[3] == ["precision at coverage", "0.8630"]

@@ -43,9 +43,9 @@ def python(code: str, cwd: Path) -> str:
 
 NAMES = [
     *("Candidate", "Contract", "Evaluation", "Evidence", "Fields", "Inspection", "Measurement"),
-    *("MeasurementReport", "NightlyRun", "Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule"),
+    *("MeasurementReport", "NightlyRun", "Plan", "Policy", "Readiness", "Receipt", "Refusal", "Report", "SplitRule"),
     *("Verification", "Violation", "compare", "convert", "evaluate", "history", "inspect", "measure", "nightly"),
-    *("read_contract", "read_policy", "readiness", "receipt", "render", "scan", "summarize", "verify"),
+    *("plan", "read_contract", "read_policy", "readiness", "receipt", "render", "scan", "summarize", "verify"),
 ]
 
 

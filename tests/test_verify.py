@@ -231,7 +231,8 @@ def test_a_floor_of_zero_is_a_floor() -> None:
 def test_options_of_another_schema_are_refused_by_name() -> None:
     """Bins, gold and a tolerance of sums are no options of a selective report: a contract holds its bins."""
     said = refusal(go(), DUMP, DUMP, min_coverage="0.5", bins=10, sum_tolerance="0.1")
-    known = "it has by, contract, min-coverage, policy, run-record, synthetic [verify-option]"
+    known = "it has by, contract, gate-on, interval, min-contributors, min-coverage, min-support, no-excluded-class, "
+    known += "policy, run-record, synthetic [verify-option]"
     assert said.splitlines() == [
         f"{name}: is no option of a report of evalkit-selective-v1; {known}"
         for name in ("bins", "gold", "sum-tolerance")

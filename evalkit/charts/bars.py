@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from evalkit.charts.bar_texts import BETTER, LINE, OUTCOME, SIZE_TEXT, TARGET_TEXT, VALUE, texts
+from evalkit.charts.intervals import basis
 from evalkit.charts.model import Measure
-from evalkit.charts.palette import BAD, BAR, FAINT, GOOD, INK, ON_BAR, QUIET, STRONG, TARGET
+from evalkit.charts.outcomes import outcomes
+from evalkit.charts.palette import BAR, FAINT, ON_BAR, QUIET, STRONG, TARGET
 from evalkit.charts.vega import MOST_LINES, SIZE, SMALL, WIDTH, Spec, at, fixed, layer, pixel, scaled, text
-from evalkit.charts.words import NOT_MEASURED, number, target, width, wrapped
+from evalkit.charts.whiskers import across, bounds
+from evalkit.charts.words import NOT_MEASURED, number, wrapped
 
 NAME_ROOM = 236
 BAR_SPAN = (256, 516)
-VALUE, TARGET_TEXT, SIZE_TEXT, BETTER, OUTCOME = 536, 636, 716, 802, 858
 _HEAD = 24
-_LINE = 15
 _PAD = 12
 _THICK = 14
-_GAP = 4
 
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-SHAPES = {True: "circle", False: "cross", None: "stroke"}
-OUTCOMES = {True: "met", False: "missed"}
 
 
 def bars(measures: Sequence[Measure]) -> Spec:
@@ -32,8 +31,9 @@ def bars(measures: Sequence[Measure]) -> Spec:
         *_ground(rows, height),
         *_bars(rows),
         *_targets([row for row in rows if row["limit"] is not None]),
-        *_texts(rows),
-        *_outcomes(rows),
+        *_sureness(rows),
+        *texts(rows),
+        *outcomes(rows, OUTCOME),
     ]
     return fixed([*_heads(), *marks], height, below=24)
 
@@ -43,15 +43,15 @@ def _placed(measures: Iterable[Measure]) -> Iterable[dict[str, Any]]:
     for one in measures:
         names = wrapped(one.name, SIZE, NAME_ROOM, MOST_LINES)
         notes = [line for note in _notes(one) for line in wrapped(note, SMALL, NAME_ROOM, MOST_LINES)]
-        tall = (len(names) + len(notes)) * _LINE + _PAD
+        tall = (len(names) + len(notes)) * LINE + _PAD
         yield {
             "names": names,
             "notes": notes,
             "top": top,
             "middle": top + tall / 2,
             "bottom": top + tall,
-            "note_top": top + _PAD / 2 + len(names) * _LINE + _LINE / 2,
-            "name_top": top + _PAD / 2 + _LINE / 2,
+            "note_top": top + _PAD / 2 + len(names) * LINE + LINE / 2,
+            "name_top": top + _PAD / 2 + LINE / 2,
             "limit": one.limit if has_bar_scale(one) and one.limit is not None and 0 <= one.limit <= 1 else None,
             "measure": one,
         }
@@ -64,7 +64,8 @@ def has_bar_scale(one: Measure) -> bool:
 
 
 def _notes(one: Measure) -> Iterable[str]:
-    yield from (note for note in (one.about, one.remark, one.reason or "") if note)
+    sure = "" if one.interval is None or one.value is None else basis(one.interval)
+    yield from (note for note in (one.about, one.remark, one.reason or "", sure) if note)
 
 
 def inside(one: Measure) -> str:
@@ -176,74 +177,13 @@ def _targets(rows: Sequence[dict[str, Any]]) -> list[Spec]:
     ]
 
 
-def _texts(rows: Sequence[dict[str, Any]]) -> list[Spec]:
-    names = [
-        {"text": line, "x": 0, "y": row["name_top"] + place * _LINE}
-        for row in rows
-        for place, line in enumerate(row["names"])
+def _sureness(rows: Sequence[dict[str, Any]]) -> list[Spec]:
+    """Draw whiskers across the bars, below words where there are any, and the bounds that gates were held against."""
+    scaled_rows = [row for row in rows if has_bar_scale(row["measure"]) and row["measure"].value is not None]
+    lie = [(row["measure"].interval, row["middle"] + (10 if inside(row["measure"]) else 0)) for row in scaled_rows]
+    held = [
+        (row["measure"].ruling.bound, row["middle"] + 14)
+        for row in scaled_rows
+        if row["measure"].ruling is not None and row["measure"].ruling.bound is not None
     ]
-    notes = [
-        {"text": line, "x": 0, "y": row["note_top"] + place * _LINE}
-        for row in rows
-        for place, line in enumerate(row["notes"])
-    ]
-    values = [{"text": _value(row["measure"]), "x": VALUE, "y": row["middle"]} for row in rows]
-    cells = [cell for row in rows for cell in _cells(row["measure"], row["middle"])]
-    return [
-        text(names, pixel("x"), pixel("y")),
-        text(notes, pixel("x"), pixel("y"), fontSize=SMALL, color=QUIET),
-        text(values, pixel("x"), pixel("y"), fontWeight="bold"),
-        text(cells, pixel("x"), pixel("y"), fontSize=SMALL, color=INK),
-    ]
-
-
-def _value(one: Measure) -> str:
-    return fitted(number(one.value, one.limit), one.value or 0, SIZE, TARGET_TEXT - VALUE - _GAP)
-
-
-def _cells(one: Measure, y: float) -> Iterable[dict[str, Any]]:
-    limit, size = one.limit or 0, one.sample_size or 0
-    wanted = "none" if one.limit is None else target(one.limit, one.direction)
-    wanted = fitted(wanted, limit, SMALL, SIZE_TEXT - TARGET_TEXT - _GAP, wanted[:2])
-    rests_on = "–" if one.sample_size is None else f"{size:,}"
-    yield {"text": wanted, "x": TARGET_TEXT, "y": y}
-    yield {"text": fitted(rests_on, size, SMALL, BETTER - SIZE_TEXT - _GAP), "x": SIZE_TEXT, "y": y}
-    yield {"text": {"none": "–"}.get(one.direction, one.direction), "x": BETTER, "y": y}
-
-
-def fitted(text: str, value: float, size: float, room: float, lead: str = "") -> str:
-    """Shorten a number that would run into the next column, and say so; the tables have it whole.
-
-    >>> fitted("1,234", 1234, 10, 80), fitted("1,234,567,890,123", 1234567890123, 10, 80)
-    ('1,234', '≈ 1.23e+12')
-    """
-    return text if width(text, size) <= room else f"{lead}≈ {value:.3g}"
-
-
-def outcome(one: Measure) -> str:
-    """Say in one word what came of a metric's target.
-
-    >>> outcome(Measure("a", 0.9, limit=0.9, met=True)), outcome(Measure("a", None, limit=0.9))
-    ('met', 'not measured')
-    """
-    if one.value is None:
-        return NOT_MEASURED
-    return "no target" if one.met is None else OUTCOMES[one.met]
-
-
-def _outcomes(rows: Sequence[dict[str, Any]]) -> list[Spec]:
-    found: list[Spec] = []
-    for met, color in ((True, GOOD), (False, BAD), (None, QUIET)):
-        mine = [
-            {"text": outcome(row["measure"]), "y": row["middle"]}
-            for row in rows
-            if (row["measure"].met if row["measure"].value is not None else None) is met
-        ]
-        looks: Spec = {"filled": True, "opacity": 1, "color": color, "size": 60, "shape": SHAPES[met]}
-        if met is None:
-            looks |= {"filled": False, "strokeWidth": 2}
-        if met is False:
-            looks |= {"angle": 45}
-        found.append(layer("point", mine, {"x": at(OUTCOME + 5), "y": pixel("y")}, **looks))
-        found.append(text(mine, at(OUTCOME + 14), pixel("y"), fontSize=SMALL, color=color))
-    return found
+    return [*across(lie, BAR_SPAN), *bounds(held, BAR_SPAN)]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
-from evalkit.charts.bars import bars, outcome
+from evalkit.charts.bars import bars
 from evalkit.charts.confusion import MOST_CLASSES, confusion, kept_classes, short_names
 from evalkit.charts.curve import curve
-from evalkit.charts.grid import grid
+from evalkit.charts.figure import Figure
+from evalkit.charts.figures_panels import calibration_figures, forest_figure, risk_figure
+from evalkit.charts.grid import grid, shown
+from evalkit.charts.intervals import basis, bracket, plain_reason
 from evalkit.charts.model import Curve, Grid, Measure, Part, Point, Reliability
-from evalkit.charts.reliability import reliability, small_multiples
-from evalkit.charts.vega import Spec
+from evalkit.charts.of_calibration import error_grid
+from evalkit.charts.outcomes import outcome
+from evalkit.charts.reliability import has_whisker, reliability, small_multiples
 from evalkit.charts.words import NOT_MEASURED, number, target
 
 MOST_PARTS = 8
@@ -34,30 +38,16 @@ MOST_SMALL = 12
 """Most small diagrams."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A chart to be drawn.
-
-    Attributes:
-        title: What it is.
-        caption: How to read it, and what is not on it.
-        told: What it says, for those who do not see it.
-        spec: The Vega-Lite specification; None where there is nothing to draw, which the caption then says.
-    """
-
-    title: str
-    caption: str
-    told: str
-    spec: Spec | None
-
-
 def figures(part: Part) -> Iterator[Figure]:
     """Yield the charts of a part."""
+    if part.forest is not None:
+        yield forest_figure(part.forest)
     yield from _measures(part.measures)
     if part.reliability is not None:
-        yield _reliability(part.reliability)
+        yield reliability_figure(part.reliability)
     if part.curve is not None:
         yield _curve(part.curve)
+    yield from _panels(part)
     if part.cells is not None:
         yield _confusion(part)
     for one in part.grids:
@@ -66,14 +56,42 @@ def figures(part: Part) -> Iterator[Figure]:
         yield _small(part.small)
 
 
+def _panels(part: Part) -> Iterator[Figure]:
+    """Yield the charts of calibration against chance, and of risk and coverage, each with its numbers."""
+    if part.calibration is not None:
+        corp, parts = calibration_figures(part.calibration)
+        yield from (corp, parts)
+        yield replace(reliability_figure(part.calibration.equal_mass), title="Reliability, bins of equal mass")
+    if part.risk is not None:
+        yield risk_figure(part.risk)
+    if part.calibration is not None and part.calibration.blocks:
+        yield grid_figure(error_grid(part.calibration))
+    if part.risk is not None:
+        yield from map(grid_figure, part.risk.numbers)
+
+
 def _measures(measures: tuple[Measure, ...]) -> Iterator[Figure]:
     for start in range(0, min(len(measures), MOST_METRICS), _AT_ONCE):
         here = measures[start : min(start + _AT_ONCE, MOST_METRICS)]
-        caption = ""
+        caption = _sureness(here)
         if start + _AT_ONCE >= MOST_METRICS and len(measures) > MOST_METRICS:
-            caption = f"{len(measures) - MOST_METRICS:,} more metrics are not drawn; the tables have all."
+            caption = f"{caption} {len(measures) - MOST_METRICS:,} more metrics are not drawn; the tables have all."
         title = "Values and targets" if start == 0 else f"Values and targets, from {start + 1:,}"
-        yield Figure(title, caption, ". ".join(map(told, here)), bars(here))
+        yield Figure(title, caption.strip(), ". ".join(map(told, here)), bars(here))
+
+
+def _sureness(measures: tuple[Measure, ...]) -> str:
+    """Say how whiskers and bounds are read, where there are any."""
+    said = []
+    if any(one.interval is not None and one.interval.ends is not None for one in measures):
+        said.append("Whiskers: from the low to the high end of the interval.")
+    if any(one.ruling is not None and one.ruling.bound is not None for one in measures):
+        said.append(
+            "Triangle below a bar: the one-sided bound that is held against the target. "
+            "Passed: the bound meets it; failed: the bound on the other side misses it too; "
+            "insufficient evidence: the records do not settle it."
+        )
+    return " ".join(said)
 
 
 def told(one: Measure) -> str:
@@ -84,6 +102,8 @@ def told(one: Measure) -> str:
     """
     name = f"{one.name} ({one.about})" if one.about else one.name
     said = [NOT_MEASURED if one.value is None else number(one.value, one.limit)]
+    if one.value is not None and one.interval is not None:
+        said.append(f"interval {bracket(one.interval)}" if one.interval.ends else basis(one.interval))
     if one.limit is not None:
         said.append(f"target {target(one.limit, one.direction)}" + ("" if one.value is None else f" {outcome(one)}"))
     if one.sample_size is not None:
@@ -95,19 +115,22 @@ def told(one: Measure) -> str:
     return f"{name}: {', '.join(said)}"
 
 
-def _reliability(one: Reliability) -> Figure:
+def reliability_figure(one: Reliability) -> Figure:
+    """Return the chart of confidence against accuracy."""
     if not one.bins:
         return Figure("Reliability", f"Reliability is {NOT_MEASURED}: there is nothing in any bin.", NOT_MEASURED, None)
     if len(one.bins) > MOST_BINS:
         caption = f"{len(one.bins):,} bins are too many to be drawn; the tables have more."
         return Figure("Reliability", caption, caption, None)
+    joined = "with its interval; on" if any(map(has_whisker, one.bins)) else "joined to the dashed line, on which"
+    dashed = " the dashed line" if "with" in joined else ""
     caption = (
         "Bars: accuracy in each bin of confidence. Points: the same at the bin's mean confidence, "
-        "joined to the dashed line, on which confidence is accuracy. Below: records in each bin."
+        f"{joined}{dashed} confidence is accuracy. Below: records in each bin."
     )
     said = [
         f"{each.lower:.2f} to {each.upper:.2f}: {each.count:,} records, mean confidence "
-        f"{number(each.mean_confidence)}, accuracy {number(each.accuracy)}"
+        f"{number(each.mean_confidence)}, accuracy {shown(each.accuracy, each.interval)}"
         for each in one.bins[:MOST_ROWS]
     ]
     return Figure("Reliability", caption, ". ".join(said), reliability(one))
@@ -155,12 +178,15 @@ def _confusion(part: Part) -> Figure:
 
 def grid_figure(one: Grid) -> Figure:
     """Return the chart of rows under common columns."""
-    shown = replace(one, rows=one.rows[:MOST_ROWS])
-    left_out = len(one.rows) - len(shown.rows)
-    caption = f"{left_out:,} more rows are not drawn; the tables have more." if left_out else ""
+    drawn = replace(one, rows=one.rows[:MOST_ROWS])
+    left_out = len(one.rows) - len(drawn.rows)
+    said = [f"{left_out:,} more rows are not drawn; the tables have more."] if left_out else []
+    reasons = {plain_reason(found.reason) for row in drawn.rows for found in row.intervals.values() if not found.ends}
+    said += [f"No interval: {'; '.join(sorted(reasons))}."] if reasons else []
+    caption = " ".join(said)
     names = ", ".join(row.name for row in islice(one.rows, 20))
     columns = ", ".join(column.name for column in one.columns)
-    return Figure(one.title, caption, f"{len(one.rows):,} rows with {columns}: {names}", grid(shown))
+    return Figure(one.title, caption, f"{len(one.rows):,} rows with {columns}: {names}", grid(drawn))
 
 
 def _small(families: tuple[Reliability, ...]) -> Figure:

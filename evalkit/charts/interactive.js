@@ -117,9 +117,13 @@
     return { X, Y, box };
   }
 
-  function toldOfBin([from, to, n, mean, right]) {
+  // An accuracy with the ends of its interval, where the report has them.
+  const surely = (right, low, high) =>
+    low === undefined ? number(right) : `${number(right)} [${number(low)}, ${number(high)}]`;
+
+  function toldOfBin([from, to, n, mean, right, low, high]) {
     const place = `${from.toFixed(2)} to ${to.toFixed(2)}`;
-    return `${place}: ${count(n)} records, mean confidence ${number(mean)}, accuracy ${number(right)}`;
+    return `${place}: ${count(n)} records, mean confidence ${number(mean)}, accuracy ${surely(right, low, high)}`;
   }
 
   function drawBins() {
@@ -144,14 +148,21 @@
       if (wide >= 7 * count(n).length) draw(at("bins"), "text", where, count(n));
     }
     draw(at("bins"), "line", { class: "ideal", x1: X(0), y1: Y(0), x2: X(1), y2: Y(1) });
-    for (const [, , , mean, right] of bins) {
+    const sure = bins.some((one) => one.length > 5);
+    for (const [, , , mean, right, low, high] of bins) {
       if (right === null || mean === null) continue;
-      draw(at("bins"), "line", { class: "gap", x1: X(mean), x2: X(mean), y1: Y(mean), y2: Y(right) });
+      if (!sure) draw(at("bins"), "line", { class: "gap", x1: X(mean), x2: X(mean), y1: Y(mean), y2: Y(right) });
+      if (low !== undefined) {
+        const caps = [low, high].map((end) => `M${X(mean) - 4},${Y(end)}H${X(mean) + 4}`).join("");
+        draw(at("bins"), "path", { class: "whisker", d: `M${X(mean)},${Y(low)}V${Y(high)}${caps}` });
+      }
       draw(at("bins"), "circle", { class: "dot", cx: X(mean), cy: Y(right), r: bins.length > 24 ? 2 : 3.5 });
     }
     fill(
       "bins-table",
-      bins.map(([from, to, n, mean, right]) => row(`${from} to ${to}`, count(n), number(mean), number(right))),
+      bins.map(([from, to, n, mean, right, low, high]) =>
+        row(`${from} to ${to}`, count(n), number(mean), surely(right, low, high)),
+      ),
     );
   }
 
@@ -303,19 +314,34 @@
 
   // --- tables ---
 
+  const RULED = {
+    passed: ["✓ passed", "met"],
+    failed: ["✗ failed", "missed"],
+    insufficient: ["△ insufficient evidence", "unsettled"],
+  };
+
+  function judged(found, passed, ruling) {
+    if (found === null) return ["not measured", ""];
+    return RULED[ruling] || (passed ? ["✓ met", "met"] : ["✗ missed", "missed"]);
+  }
+
   function showGates() {
     const { gates } = state.entry;
     at("gates-pane").hidden = !gates;
     if (!gates) return;
     fill(
       "gates",
-      gates.map(([title, found, limit, direction, passed]) => {
-        const outcome = found === null ? "not measured" : passed ? "✓ met" : "✗ missed";
-        const kind = found === null ? "" : passed ? "met" : "missed";
-        return row(title, number(found, limit), limitText(limit, direction), make("span", { class: kind }, outcome));
+      gates.map(([title, found, limit, direction, passed, ruling, bound, counted]) => {
+        const [outcome, kind] = judged(found, passed, ruling);
+        const held = (bound ?? null) === null ? "" : `, bound ${number(bound, limit)}`;
+        const wanted = counted ? `${direction === "lower" ? "≤" : "≥"} ${count(limit)}` : limitText(limit, direction);
+        const value = counted ? count(found) : number(found, limit);
+        return row(title, value, `${wanted}${held}`, make("span", { class: kind }, outcome));
       }),
     );
   }
+
+  const withEnds = (text, ends) => (ends ? `${text} ${ends}` : text);
 
   function showNumbers() {
     const { view } = state;
@@ -324,7 +350,7 @@
     at("numbers").caption.textContent = threshold === undefined ? "Numbers" : where;
     fill(
       "numbers",
-      view.numbers.map(([title, found, counted]) => row(title, shown(found, counted))),
+      view.numbers.map(([title, found, counted, ends]) => row(title, withEnds(shown(found, counted), ends))),
     );
     at("abstentions-pane").hidden = !view.abstentions;
     if (!view.abstentions) return;
@@ -359,7 +385,9 @@
         }),
       );
     const known = classes.rows.map((one) => one[0]);
-    const texts = (one) => one.slice(1).map((found, place) => shown(found, classes.columns[place][1]));
+    const ends = (one, place) => ((classes.ends || {})[one[0]] || [])[place];
+    const texts = (one) =>
+      one.slice(1).map((found, place) => withEnds(shown(found, classes.columns[place][1]), ends(one, place)));
     const rows = ordered(classes.rows, column, descending);
     fill(
       "classes",
@@ -438,7 +466,9 @@
     redraw();
     showCut();
     const text = (found, counted) => (found === null ? "not measured" : shown(found, counted));
-    const told = view.numbers.map(([title, found, counted]) => `${title} ${text(found, counted)}`);
+    const told = view.numbers.map(
+      ([title, found, counted, ends]) => `${title} ${withEnds(text(found, counted), ends)}`,
+    );
     at("said").textContent = `${entry.name}, ${view.name}: ${told.join(", ")}.`;
   }
 

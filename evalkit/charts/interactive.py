@@ -23,7 +23,7 @@ from evalkit.charts.interactive_room import embedded, named
 from evalkit.charts.interactive_selective import WORDS as SELECTIVE_WORDS
 from evalkit.charts.interactive_selective import selective
 from evalkit.charts.model import Part, Subject
-from evalkit.charts.page import assembled, closing, glance, opening, section, table
+from evalkit.charts.page import assembled, closing, compared, glance, opening, section, table
 from evalkit.charts.palette import BAD, BAR, DARK, GOOD, ON_BAR, STEPS, STRONG
 from evalkit.charts.svg import escaped
 from evalkit.charts.tables import Table
@@ -109,6 +109,12 @@ def _static(subject: Subject) -> Iterator[str]:
         yield from overview
     else:
         yield "<p>All of them at a glance are left out for the size of this page.</p>"
+    against = list(compared(subject))
+    if (size := _size(against)) <= left // 4:
+        left -= size
+        yield from against
+    else:
+        yield "<p>The differences to the baseline are left out for the size of this page.</p>"
     shown = 0
     for place, part in enumerate(subject.parts, 1):
         pieces, whole = _fitting(part, place, subject, left)
@@ -132,6 +138,9 @@ def _fitting(part: Part, place: int, subject: Subject, room: int) -> tuple[list[
 
 def _smaller(part: Part) -> Iterator[Part]:
     yield part
+    if part.calibration is not None or part.risk is not None:
+        part = _lacking(replace(part, calibration=None, risk=None), "calibration against chance, risk and coverage")
+        yield part
     yield _lacking(replace(part, cells=None), "the confusion matrix")
     yield _lacking(replace(part, cells=None, grids=()), "the confusion matrix, classes and strata")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evalkit.charts import interactive_sure as sure
 from evalkit.charts.figures import MOST_BINS
 from evalkit.charts.interactive_data import Entry, View, Words
 from evalkit.charts.interactive_room import Room, named
+from evalkit.charts.of_statistics import Sure
 
 WORDS = Words("model", "models", "family", "families")
 
@@ -29,25 +31,24 @@ _NUMBERS = (
 
 def evaluation(report: Mapping[str, Any]) -> Iterator[Entry]:
     """Yield the models of a report; all records where it names none."""
+    known = sure.known(report)
     if report.get("by_model") is None:
-        yield _entry("All records", report)
+        yield _entry("All records", report, known.of(None))
         return
     for name, found in report["by_model"].items():
-        yield _entry(name, found)
+        yield _entry(name, found, known.of(name))
 
 
-def _entry(name: str, found: Mapping[str, Any]) -> Entry:
+def _entry(name: str, found: Mapping[str, Any], own: Sure) -> Entry:
     families = found["by_family"]
-    strata = (_view(family, one) for family, one in families.items())
-    return Entry({"name": named(name)}, _view("all records", found["overall"]), strata, len(families))
+    strata = (_view(family, one, own.stratum({"family": family})) for family, one in families.items())
+    return Entry({"name": named(name)}, _view("all records", found["overall"], own), strata, len(families))
 
 
-def _view(name: str, one: Mapping[str, Any]) -> View:
-    core = {
-        "name": named(name),
-        "numbers": [[title, one.get(key), counted] for title, key, counted in _NUMBERS],
-    }
-    return View(core, {"bins": lambda _: _bins(one), "classes": lambda room: _classes(one, room)})
+def _view(name: str, one: Mapping[str, Any], own: Sure) -> View:
+    core = {"name": named(name), "numbers": sure.numbers(_NUMBERS, one, own)}
+    large = {"bins": lambda _: sure.bins(_bins(one), own), "classes": lambda room: _classes(one, room, own)}
+    return View(core, large)
 
 
 def _bins(one: Mapping[str, Any]) -> list[list[Any]]:
@@ -55,7 +56,9 @@ def _bins(one: Mapping[str, Any]) -> list[list[Any]]:
     return [[row.get(key) for key in keys] for row in one["reliability"][:MOST_BINS]]
 
 
-def _classes(one: Mapping[str, Any], room: Room) -> dict[str, Any]:
+def _classes(one: Mapping[str, Any], room: Room, own: Sure) -> dict[str, Any]:
     recalls = one.get("per_class_recall") or {}
-    rows = [[room.place(label), recall] for label, recall in list(recalls.items())[:MOST_CLASS_ROWS]]
-    return {"columns": [["recall", False]], "of": len(recalls), "rows": rows}
+    kept = list(recalls)[:MOST_CLASS_ROWS]
+    rows = [[room.place(label), recalls[label]] for label in kept]
+    ends = {str(room.place(label)): found for label in kept if (found := sure.ends(own, label, ["per_class_recall"]))}
+    return {"columns": [["recall", False]], "of": len(recalls), "rows": rows, **({"ends": ends} if ends else {})}

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalkit.charts import interactive_sure as sure
 from evalkit.charts.confusion import kept_classes
 from evalkit.charts.figures import MOST_BINS
 from evalkit.charts.interactive_data import Entry, Maker, View, Words
 from evalkit.charts.interactive_room import Room, named
 from evalkit.charts.model import Cell
+from evalkit.charts.of_statistics import Sure
 from evalkit.contracts.contract import ARROW
 from evalkit.families.selective.candidate import crossed
 
@@ -39,6 +41,7 @@ _NUMBERS = (
 )
 _GATES = {"precisionAtCoverage": "precision at coverage", "macroF1": "macro-F1", "ece": "ECE"}
 _COLUMNS = (("support", True), ("predicted", True), ("precision", False), ("recall", False), ("f1", False))
+_NAMES = [name for name, _ in _COLUMNS]
 
 _Cut = tuple[float, int, int]
 
@@ -61,8 +64,10 @@ def selective(report: Mapping[str, Any], order: Sequence[str], cuts: pl.DataFram
     """
     candidates = {one["model"]: one for one in report["candidates"]}
     by_model = {} if cuts is None else cuts.partition_by("model", as_dict=True)
+    known = sure.known(report)
     for name in order:
-        yield _entry(candidates[name], report, None if cuts is None else _curves(by_model.get((name,))))
+        curves = None if cuts is None else _curves(by_model.get((name,)))
+        yield _entry(candidates[name], report, curves, known.of(name))
 
 
 def _curves(cuts: pl.DataFrame | None) -> dict[tuple[str | None, str | None], _Curve]:
@@ -80,7 +85,7 @@ def _curves(cuts: pl.DataFrame | None) -> dict[tuple[str | None, str | None], _C
     }
 
 
-def _entry(one: Mapping[str, Any], report: Mapping[str, Any], curves: Mapping[Any, _Curve] | None) -> Entry:
+def _entry(one: Mapping[str, Any], report: Mapping[str, Any], curves: Mapping[Any, _Curve] | None, own: Sure) -> Entry:
     outcome = "recommended" if one["model"] == report["recommended"] else "passed" if one["passed"] else "blocked"
     selection = one["selection"]
     head = {
@@ -90,26 +95,31 @@ def _entry(one: Mapping[str, Any], report: Mapping[str, Any], curves: Mapping[An
         "threshold": one["threshold"],
         "floor": report["minCoverage"],
         "gates": [
-            [_GATES.get(name, name), gate["value"], gate["limit"], gate["direction"], gate["passed"]]
+            [
+                *(_GATES.get(name, name), gate["value"], gate["limit"], gate["direction"], gate["passed"]),
+                *sure.ruling(own.rulings.get(name)),
+            ]
             for name, gate in one["gates"].items()
-        ],
+        ]
+        + list(sure.asked(own)),
         "precisionLimit": one["gates"]["precisionAtCoverage"]["limit"]
         if "precisionAtCoverage" in one["gates"]
         else None,
         "chosen": [selection["accepted"], selection["total"], selection["coverage"], selection["precisionAtCoverage"]],
     }
     strata = one["strata"] or []
-    whole = _view(one, "all records", one["threshold"], _found(curves, (None, None)), MOST_CUTS)
-    return Entry(head, whole, _strata(strata, one["threshold"], curves), len(strata))
+    whole = _view(one, "all records", _cut_by(one["threshold"], _found(curves, (None, None)), MOST_CUTS), own)
+    return Entry(head, whole, _strata(strata, one["threshold"], curves, own), len(strata))
 
 
 def _strata(
-    strata: Sequence[Mapping[str, Any]], threshold: float | None, curves: Mapping[Any, _Curve] | None
+    strata: Sequence[Mapping[str, Any]], threshold: float | None, curves: Mapping[Any, _Curve] | None, own: Sure
 ) -> Iterator[View]:
     for one in strata:
         place = (crossed(list(one["by"])), crossed(list(one["by"].values())))
         name = " × ".join(f"{field} = {value}" for field, value in one["by"].items())
-        yield _view(one, name, threshold, _found(curves, place), MOST_STRATUM_CUTS)
+        curve = _cut_by(threshold, _found(curves, place), MOST_STRATUM_CUTS)
+        yield _view(one, name, curve, own.stratum(one["by"]))
 
 
 def _found(curves: Mapping[Any, _Curve] | None, place: tuple[str | None, str | None]) -> _Curve | None:
@@ -117,17 +127,22 @@ def _found(curves: Mapping[Any, _Curve] | None, place: tuple[str | None, str | N
     return None if curves is None else curves.get(place, _Curve(0, ()))
 
 
-def _view(one: Mapping[str, Any], name: str, threshold: float | None, curve: _Curve | None, most: int) -> View:
+def _cut_by(threshold: float | None, curve: _Curve | None, most: int) -> Maker | None:
+    """Return what makes a curve with its threshold; None where curves are not at hand."""
+    return None if curve is None else lambda _: _curve(curve, threshold, most)
+
+
+def _view(one: Mapping[str, Any], name: str, curve: Maker | None, own: Sure) -> View:
     core = {
         "name": named(name),
-        "numbers": [[title, one[key], counted] for title, key, counted in _NUMBERS],
+        "numbers": sure.numbers(_NUMBERS, one, own),
         "abstentions": one["abstentions"] and [[why.replace("-", " "), n] for why, n in one["abstentions"].items()],
         "excluded": [named(str(label)) for label in (one["excludedClasses"] or [])[:20]],
     }
-    large: dict[str, Maker] = {"bins": lambda _: _bins(one["bins"])}
+    large: dict[str, Maker] = {"bins": lambda _: sure.bins(_bins(one["bins"]), own)}
     if curve is not None:
-        large["curve"] = lambda _: _curve(curve, threshold, most)
-    large["classes"] = lambda room: _classes(one["perClass"] or {}, room)
+        large["curve"] = curve
+    large["classes"] = lambda room: _classes(one["perClass"] or {}, room, own)
     large["cells"] = lambda room: _cells(one, room)
     return View(core, large)
 
@@ -167,11 +182,12 @@ def thinned(cuts: Sequence[_Cut], threshold: float | None, most: int) -> list[_C
     return [cuts[at] for at in sorted(kept)]
 
 
-def _classes(rows: Mapping[str, Mapping[str, Any]], room: Room) -> dict[str, Any]:
+def _classes(rows: Mapping[str, Mapping[str, Any]], room: Room, own: Sure) -> dict[str, Any]:
     heaviest = sorted(rows, key=lambda label: -(rows[label]["support"] + rows[label]["predicted"]))[:MOST_CLASS_ROWS]
     kept = rows if len(rows) <= MOST_CLASS_ROWS else [label for label in rows if label in set(heaviest)]
     shown = [[room.place(label), *(rows[label][key] for key, _ in _COLUMNS)] for label in kept]
-    return {"columns": _COLUMNS, "of": len(rows), "rows": shown}
+    ends = {str(room.place(label)): found for label in kept if (found := sure.ends(own, label, _NAMES))}
+    return {"columns": _COLUMNS, "of": len(rows), "rows": shown, **({"ends": ends} if ends else {})}
 
 
 def _cells(one: Mapping[str, Any], room: Room) -> dict[str, Any]:

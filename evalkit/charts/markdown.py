@@ -37,6 +37,8 @@ def _blocks(subject: Subject) -> Iterator[str]:
         yield "\n".join(f"- {plain(name)}: {plain(text)}" for name, text in subject.facts)
     if subject.overview is not None:
         yield from _table(grid_table(subject.overview))
+    if subject.comparison is not None:
+        yield from _part(subject.comparison)
     for part in subject.parts[:MOST_TABLED_PARTS]:
         yield from _part(part)
     if not subject.parts:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evalkit.charts.intervals import Interval, Ruling
+from evalkit.charts.panels import Calibration, Forest, Risk
 from evalkit.metric import Direction
 
 Scale = Literal["fraction", "rate", "count", "number"]
@@ -27,6 +29,8 @@ class Measure:
         reason: Why the value is None.
         remark: What must be said beside the value, such as that a review is not complete.
         met: Whether the limit is met; None where there is no limit or no value.
+        interval: How sure the value is; None where that was not asked for.
+        ruling: What its gate said of its bound; None where gates are held against the value itself.
     """
 
     name: str
@@ -39,17 +43,20 @@ class Measure:
     reason: str | None = None
     remark: str = ""
     met: bool | None = None
+    interval: Interval | None = None
+    ruling: Ruling | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """One bin of confidence that is not empty."""
+    """One bin of confidence that is not empty; how sure its accuracy is, where that was asked for."""
 
     lower: float
     upper: float
     count: int
     mean_confidence: float | None
     accuracy: float | None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +99,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of numbers about a class, a family, a stratum or a candidate, by the names of the columns."""
+    """One row about a class, a family, a stratum or a candidate: its numbers, and how sure they are, by column."""
 
     name: str
     values: Mapping[str, float | int | str | None]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +143,9 @@ class Part:
         reliability: A diagram for all records of the part.
         small: Diagrams for parts of them.
         curve: The coverage–precision curve.
+        calibration: Calibration against chance.
+        risk: The curve of risk and coverage.
+        forest: Differences to a baseline.
         cells: The confusion matrix.
         classes: The class names in order.
         grids: Rows by class, family, stratum.
@@ -147,6 +158,9 @@ class Part:
     reliability: Reliability | None = None
     small: tuple[Reliability, ...] = ()
     curve: Curve | None = None
+    calibration: Calibration | None = None
+    risk: Risk | None = None
+    forest: Forest | None = None
     cells: tuple[Cell, ...] | None = None
     classes: tuple[str, ...] = ()
     grids: tuple[Grid, ...] = ()
@@ -163,6 +177,7 @@ class Subject:
         facts: What it is about: names and texts.
         verdict: The outcome, or nothing.
         overview: All parts at a glance, where there are several.
+        comparison: The parts against a baseline, where that was asked for.
         parts: The parts, those first that are drawn first.
         limitations: Sentences that are printed on it.
     """
@@ -172,5 +187,6 @@ class Subject:
     facts: tuple[tuple[str, str], ...]
     verdict: str = ""
     overview: Grid | None = None
+    comparison: Part | None = None
     parts: tuple[Part, ...] = ()
     limitations: tuple[str, ...] = field(default=())

@@ -8,10 +8,12 @@ its synthetic mark.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from evalkit.charts import of_statistics as sure
 from evalkit.charts.fields import MISSING, Fields, scalars
 from evalkit.charts.model import Measure, Part, Scale, Subject
 from evalkit.metric import Direction
@@ -52,15 +54,19 @@ def metrics(report: Mapping[str, Any], fields: Fields) -> Subject:
     model = fields.text(found.take(_MODEL), "model_revision")
     synthetic = fields.flag(found.take(("synthetic",)), "synthetic")
     own = report.get("schema") == SCHEMA
-    rows = tuple(_rows(found.take(_METRICS), fields, own=own))
+    known = sure.statistics(report, fields) if own else sure.Statistics()
+    rows = _known(_rows(found.take(_METRICS), fields, own=own), known.of(None))
     limitations = _limitations(found.take(("limitations",), needed=False), fields)
     if synthetic and not any("synthetic" in one.casefold() for one in limitations):
         limitations = (_SYNTHETIC, *limitations)
     return Subject(
         title="Measurement",
         synthetic=synthetic,
-        facts=(("run", run), ("model revision", model), *_facts(report)),
-        parts=(Part("Metrics", _summary(rows), measures=rows), *(_strata(report, fields) if own else ())),
+        facts=(("run", run), ("model revision", model), *_facts(report), *known.facts),
+        parts=(
+            Part("Metrics", _summary(rows), measures=rows, notes=tuple(sure.notes(known.of(None)))),
+            *(_strata(report, known.of(None), fields) if own else ()),
+        ),
         limitations=limitations or (_NO_LIMITATIONS,),
     )
 
@@ -92,10 +98,16 @@ def _bare(key: str) -> str:
     return re.sub(r"[\s_-]", "", key).casefold()
 
 
-def _strata(report: Mapping[str, Any], fields: Fields) -> Iterator[Part]:
+def _known(rows: Iterable[Measure], known: sure.Sure) -> tuple[Measure, ...]:
+    """Give each metric its interval: that of its name and its system."""
+    return tuple(replace(one, interval=known.of(one.name, one.about or None)) for one in rows)
+
+
+def _strata(report: Mapping[str, Any], known: sure.Sure, fields: Fields) -> Iterator[Part]:
     """Yield a part for each stratum of a measurement that is whole."""
     for place, one in enumerate(report["strata"]):
-        rows = tuple(_rows(one["metrics"], fields, f"strata[{place}].metrics", own=True))
+        here = known.stratum({"stratum": one["stratum"]})
+        rows = _known(_rows(one["metrics"], fields, f"strata[{place}].metrics", own=True), here)
         yield Part(f"Stratum {one['stratum']}", f"{_counted(rows)}; targets are for all cases only", measures=rows)
 
 

@@ -6,7 +6,8 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from evalkit.charts.figures import MOST_PARTS, Figure, figures, grid_figure
+from evalkit.charts.figure import Figure
+from evalkit.charts.figures import MOST_PARTS, figures, grid_figure
 from evalkit.charts.model import Part, Subject
 from evalkit.charts.palette import DARK, FAINT, INK, LINE, PAPER, QUIET, TARGET, dark_style
 from evalkit.charts.svg import draw, escaped, whole
@@ -41,7 +42,9 @@ _STYLE = (
 
 def page(subject: Subject) -> str:
     """Return a report as one page."""
-    return assembled(subject, [*opening(subject), *glance(subject), *_sections(subject), *closing(subject)])
+    return assembled(
+        subject, [*opening(subject), *glance(subject), *compared(subject), *_sections(subject), *closing(subject)]
+    )
 
 
 def assembled(subject: Subject, body: Iterable[str], style: str = "", script: str = "") -> str:
@@ -87,6 +90,12 @@ def glance(subject: Subject) -> Iterator[str]:
     if subject.overview is not None:
         yield _figure(grid_figure(subject.overview), "o", subject)
         yield table(grid_table(subject.overview))
+
+
+def compared(subject: Subject) -> Iterator[str]:
+    """Yield the parts against a baseline, where that was asked for."""
+    if subject.comparison is not None:
+        yield from section(subject.comparison, 0, subject)
 
 
 def _sections(subject: Subject) -> Iterator[str]:

@@ -50,16 +50,18 @@ def subject_of(raw: bytes, name: str | None, curve: str | None) -> Subject:
     schema = plain.get("schema")
     if isinstance(schema, str) and schema.startswith("evalkit-"):
         _refuse_broken(plain, schema, name)
+    ours = schema in (of_selective.SCHEMA, of_evaluation.SCHEMA)
+    fields = taking("not-whole") if ours else taking("metric-document")
     if schema == of_selective.SCHEMA:
-        return _selective(plain, curve)
-    if schema == of_evaluation.SCHEMA:
-        fields = taking("not-whole")
+        subject = of_selective.selective(plain, fields)
+    elif schema == of_evaluation.SCHEMA:
         subject = of_evaluation.evaluation(plain, fields)
     else:
-        fields = taking("metric-document")
         subject = of_metrics.metrics(plain, fields)
     if fields.faults:
         raise refused(fields.faults, name)
+    if schema == of_selective.SCHEMA and curve is not None and os.path.exists(curve):
+        return with_curves(subject, _cuts(curve, plain))
     return subject
 
 
@@ -90,13 +92,6 @@ def _plain(raw: bytes, name: str | None) -> dict[str, Any]:
     if faults:
         raise refused(faults, name)
     return plain
-
-
-def _selective(plain: dict[str, Any], curve: str | None) -> Subject:
-    subject = of_selective.selective(plain)
-    if curve is None or not os.path.exists(curve):
-        return subject
-    return with_curves(subject, _cuts(curve, plain))
 
 
 def _cuts(path: str, report: Mapping[str, Any]) -> pl.DataFrame:

@@ -8,7 +8,8 @@ from typing import Any
 from evalkit.charts.model import Bin, Reliability
 from evalkit.charts.palette import BAR, INK, QUIET, STEPS, STRONG
 from evalkit.charts.vega import SMALL, Spec, frame, layer, scaled, text
-from evalkit.charts.words import cut
+from evalkit.charts.whiskers import upright
+from evalkit.charts.words import cut, width
 
 _SIDE = 260
 _BELOW = 70
@@ -47,6 +48,11 @@ def small_multiples(found: Sequence[Reliability]) -> Spec:
     return {**frame(), "columns": _ACROSS, "spacing": 20, "concat": charts}
 
 
+def has_whisker(one: Bin) -> bool:
+    """Tell whether a bin's accuracy has an interval."""
+    return one.interval is not None and one.interval.ends is not None
+
+
 def _diagram(bins: Sequence[Bin], side: float, title: str | None) -> Spec:
     bars = [
         {"from": one.lower, "to": one.upper, "zero": 0, "accuracy": one.accuracy}
@@ -57,6 +63,12 @@ def _diagram(bins: Sequence[Bin], side: float, title: str | None) -> Spec:
         {"confidence": one.mean_confidence, "accuracy": one.accuracy}
         for one in bins
         if one.accuracy is not None and one.mean_confidence is not None
+    ]
+    sure = [
+        {"confidence": one.mean_confidence, "low": one.interval.low, "high": one.interval.high}
+        for one in bins
+        if one.accuracy is not None and one.mean_confidence is not None
+        if one.interval is not None and one.interval.ends is not None
     ]
     ticks = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2f", "tickSize": 3}
     x = {"title": None, "grid": False, **ticks}
@@ -85,11 +97,12 @@ def _diagram(bins: Sequence[Bin], side: float, title: str | None) -> Spec:
             layer("line", ideal, {"x": across, "y": up}, color=QUIET, strokeDash=[4, 4], strokeWidth=1),
             layer(
                 "rule",
-                gaps,
+                [] if sure else gaps,  # a whisker crosses the dashed line or does not: it takes the place of the gap
                 {"x": across, "y": up, "y2": {"field": "to"}},
                 color=STRONG,
                 size=1.5 if dot > 10 else 0.75,
             ),
+            *upright(sure, across, up, 8 if dot > 10 else 4),
             layer("point", points, {"x": across, "y": up}, color=STRONG, filled=True, opacity=1, size=dot),
         ],
     }
@@ -114,6 +127,13 @@ def _counts(bins: Sequence[Bin]) -> Spec:
         )
     ]
     if len(rows) <= _FEW:
-        middle = [{**row, "from": (row["from"] + row["to"]) / 2} for row in rows]
+        middle = [{**row, "from": (row["from"] + row["to"]) / 2} for row in _labelled(rows)]
         layers.append(text(middle, scaled("from", (0, 1), axis=x), up, fontSize=9, align="center", dy=-6, color=QUIET))
     return {"width": _SIDE, "height": _BELOW, "layer": layers}
+
+
+def _labelled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the bars that are labelled: those with room; of bars that differ in width, all or none."""
+    fitting = [row for row in rows if width(row["text"], 9) <= _SIDE * (row["to"] - row["from"])]
+    equal = len({round(row["to"] - row["from"], 6) for row in rows}) == 1
+    return fitting if equal or len(fitting) == len(rows) else []

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from evalkit.charts.figures import MOST_PARTS, Figure, figures, grid_figure
+from evalkit.charts.figure import Figure
+from evalkit.charts.figures import MOST_PARTS, figures, grid_figure
 from evalkit.charts.model import Part, Subject
 from evalkit.charts.palette import INK, LINE, QUIET, TARGET
 from evalkit.charts.svg import Drawing, draw, escaped, whole
@@ -47,6 +48,8 @@ def svg(subject: Subject) -> str:
     _head(sheet, subject)
     if subject.overview is not None:
         _place(sheet, [grid_figure(subject.overview)], "o")
+    if subject.comparison is not None:
+        _part(sheet, subject.comparison, "c")
     for place, part in enumerate(subject.parts[:MOST_PARTS], 1):
         _part(sheet, part, f"p{place}")
     if not subject.parts:
@@ -150,7 +153,8 @@ def _sentences(subject: Subject) -> Iterator[str]:
     if subject.verdict:
         yield subject.verdict
     yield from (f"{name}: {text}" for name, text in subject.facts)
-    for part in subject.parts[:MOST_PARTS]:
+    compared = () if subject.comparison is None else (subject.comparison,)
+    for part in (*compared, *subject.parts[:MOST_PARTS]):
         yield f"{part.title}: {part.summary or NOT_MEASURED}"
         for figure in figures(part):
             yield f"{figure.title}: {figure.told}"

@@ -28,11 +28,18 @@ def clean(text: str) -> str:
     return _WHITE.sub(" ", _NO_XML.sub(REPLACEMENT, text))
 
 
-def number(value: float | int | None, limit: float | None = None) -> str:
+def number(value: float | int | None, limit: float | None = None, places: int = 4) -> str:
     """Write a number with four decimals, or with as many as it takes to tell it from 0, from 1, and from a limit.
+
+    Args:
+        value: The number.
+        limit: The limit.
+        places: The decimals to begin with.
 
     >>> number(0.9), number(3), number(0.00001), number(0.899999, 0.9), number(1e308), number(None), number(-0.0)
     ('0.9000', '3', '1e-05', '0.899999', '1e+308', '–', '0.0000')
+    >>> number(0.99951, places=3), number(0.9, places=3)
+    ('0.9995', '0.900')
     """
     if value is None:
         return "–"
@@ -42,11 +49,22 @@ def number(value: float | int | None, limit: float | None = None) -> str:
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.6g}"
     told_from = {0.0, 1.0, *(() if limit is None else (limit,))} - {value}
-    for places in range(4, 13):
-        text = f"{value:.{places}f}"
+    for more in range(places, 13):
+        text = f"{value:.{more}f}"
         if float(text) not in told_from:
             return text
     return repr(value)
+
+
+def probability(value: float | None) -> str:
+    """Write a p-value; a very small one as a bound.
+
+    >>> probability(0.0312), probability(0.00001), probability(1.0), probability(None)
+    ('0.031', '< 0.001', '1.000', '–')
+    """
+    if value is None:
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def target(limit: float, direction: Direction) -> str:

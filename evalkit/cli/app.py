@@ -20,6 +20,7 @@ from evalkit.cli.history import history
 from evalkit.cli.inspect import inspect
 from evalkit.cli.measure import measure
 from evalkit.cli.nightly import nightly
+from evalkit.cli.plan import plan
 from evalkit.cli.query import query
 from evalkit.cli.readiness import readiness
 from evalkit.cli.receipt import receipt
@@ -61,6 +62,7 @@ app.command(short_help="Recompute a report from its inputs and compare.")(verify
 app.command(short_help="Draw a report: charts, a page, an image or tables.")(report)
 app.command(short_help="Turn a report into one release decision.")(receipt)
 app.command(short_help="Say whether an evaluation meets every condition, or what fails.")(readiness)
+app.command(short_help="Say how many contributors would settle a gate.")(plan)
 app.command(short_help="Ask results and records in SQL.")(query)
 app.command(short_help="Run a job's evaluations for a date, and judge them against earlier nights.")(nightly)
 app.command(short_help="Print what every night of a store says of its metrics.")(history)

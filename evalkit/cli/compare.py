@@ -15,6 +15,7 @@ from evalkit.cli.showing import show_json, show_view, show_written, warn
 
 if TYPE_CHECKING:
     from evalkit.families.selective.result import Report
+    from evalkit.families.selective.wanted import Options
     from evalkit.results.outputs import Outputs
 
 
@@ -52,6 +53,41 @@ def compare(
     run_record: Annotated[
         str | None, typer.Option(metavar="FILE", help="A JSON object about the run to put into the report.")
     ] = None,
+    interval: Annotated[
+        str | None, typer.Option(metavar="LEVEL", help="Intervals at this confidence, such as 0.95.")
+    ] = None,
+    gate_on: Annotated[
+        str,
+        typer.Option(metavar="point|bound", help="Gates ask for the value, or for its one-sided bound."),
+    ] = "point",
+    min_contributors: Annotated[
+        int, typer.Option(metavar="N", help="Fewest contributors that an interval is given for.")
+    ] = 30,
+    min_support: Annotated[
+        int, typer.Option(metavar="N", help="Fewest accepted test records of each label in truth.")
+    ] = 0,
+    no_excluded_class: Annotated[
+        bool, typer.Option("--no-excluded-class", help="No label may have all records abstained.")
+    ] = False,
+    calibration: Annotated[
+        bool, typer.Option("--calibration", help="Calibration beside what chance alone would show.")
+    ] = False,
+    curves: Annotated[bool, typer.Option("--curves", help="Areas of the risk-coverage curve.")] = False,
+    certify: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CLAIM", help='A threshold with a guarantee: "precision>=0.9@0.95".'),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Compare the other candidates with this one.")
+    ] = None,
+    pair_by: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="The field that pairs records of two models.")
+    ] = None,
+    margin: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="How much worse than the baseline is allowed.")
+    ] = None,
+    replicates: Annotated[int, typer.Option(metavar="N", help="Resamples of the contributors.")] = 1000,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the resamples.")] = 0,
     engine: Annotated[
         str,
         typer.Option(metavar="ENGINE", help="Who reads: local, processes:N, dask://host:port, ray://auto."),
@@ -74,12 +110,26 @@ def compare(
     """
     from evalkit.results.outputs import Outputs
 
+    options: Options = {
+        "interval": interval,
+        "gate_on": gate_on,  # type: ignore[typeddict-item]  # checked with the others
+        "min_contributors": min_contributors,
+        "min_support": min_support,
+        "no_excluded_class": no_excluded_class,
+        "calibration": calibration,
+        "curves": curves,
+        "certify": certify or (),
+        "baseline": baseline,
+        "pair_by": pair_by,
+        "margin": margin,
+        "replicates": replicates,
+        "seed": seed,
+    }
     with exit_codes():
         outputs = Outputs(json, out)
         notes = Notes(contract, policy, run_record)
-        report = _compare(
-            [*(files or ()), *(predictions or ())], min_coverage, by or [], notes, outputs, synthetic, engine, quiet
-        )
+        names = [*(files or ()), *(predictions or ())]
+        report = _compare(names, min_coverage, by or [], notes, outputs, synthetic, engine, quiet, options)
         with printing():
             _show(report, outputs, quiet)
     raise typer.Exit(GO if report.verdict == "GO" else BLOCKED)
@@ -102,9 +152,11 @@ def _compare(
     synthetic: bool,
     engine: str,
     quiet: bool,
+    options: Options,
 ) -> Report:
     from evalkit.contracts.contract import distinct
     from evalkit.exact import unit_fraction
+    from evalkit.families.selective.wanted import wanted
     from evalkit.reading.engine import digests_by, workers_of
     from evalkit.results.outputs import check_outputs
     from evalkit.results.run_record import read_run_record
@@ -114,6 +166,7 @@ def _compare(
     floor = unit_fraction(min_coverage, "min-coverage")
     run = None if notes.run_record is None else read_run_record(notes.run_record)
     rules, policy = contract_of(notes.contract), policy_of(notes.policy)
+    asked = wanted(options)
     sources = resolve(names)
     check_outputs(outputs, sources, *(path for path in notes if path is not None))
     with workers_of(engine) as workers, Inputs(sources, digests=digests_by(workers)) as inputs:
@@ -125,7 +178,7 @@ def _compare(
 
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
         signal.signal(signal.SIGINT, interrupt)
-        question = Question(floor, rules, distinct(by), policy, synthetic, run)
+        question = Question(floor, rules, distinct(by), policy, synthetic, run, asked)
         with progress_bar(inputs.stored, quiet) as progress:
             report = compare_inputs(inputs, question, workers=workers, progress=progress)
     if outputs.out_path is not None:

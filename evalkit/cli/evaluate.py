@@ -11,11 +11,13 @@ import typer
 from evalkit.cli.ending import GO, exit_codes, interrupt, printing
 from evalkit.cli.progress import progress_bar
 from evalkit.cli.showing import show_json, show_view, show_written, warn
+from evalkit.cli.stated import INTERVAL, LEAST, MIN_CONTRIBUTORS, REPLICATED, REPLICATES, SEED, Stated
 from evalkit.families.probability import defaults
 
 if TYPE_CHECKING:
     from evalkit.families.probability.result import Evaluation
     from evalkit.results.outputs import Outputs
+    from evalkit.uncertainty.chosen import Chosen
 
 
 def evaluate(
@@ -32,6 +34,17 @@ def evaluate(
     max_gold: Annotated[
         int, typer.Option(metavar="N", help="Most gold rows; they are held in memory.")
     ] = defaults.MAX_GOLD,
+    interval: Annotated[str | None, INTERVAL] = None,
+    cluster_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD", help="Rows that agree in this field of gold, or of predictions, belong together."
+        ),
+    ] = None,
+    calibration: Annotated[bool, typer.Option("--calibration", help="Judge calibration honestly.")] = False,
+    replicates: Annotated[int, REPLICATED] = REPLICATES,
+    seed: Annotated[int, SEED] = 0,
+    min_contributors: Annotated[int, LEAST] = MIN_CONTRIBUTORS,
     json: Annotated[str | None, typer.Option(metavar="PATH", help="Write the report; - for stdout.")] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write report.json and all tables as Parquet into this folder.")
@@ -59,13 +72,18 @@ def evaluate(
     gold, an id twice, a vector that does not sum to 1 and whatever else cannot
     be judged honestly is refused, with file, line, field and rule.
 
+    --interval gives each number its confidence interval. Rows stand for
+    themselves, or are clustered by a field: then rows of one value, such as
+    all of one writer, count as one source of evidence.
+
     Exit codes: 0 done, 2 refused.
     """
     from evalkit.results.outputs import Outputs
 
     with exit_codes():
         outputs = Outputs(json, out)
-        asked = Asked(predictions, gold, bins, sum_tolerance, max_gold, synthetic, run_record, engine)
+        stated = Stated(interval, replicates, seed, min_contributors, cluster_by, calibration)
+        asked = Asked(predictions, gold, bins, sum_tolerance, max_gold, synthetic, run_record, stated.chosen(), engine)
         report = _evaluate(asked, outputs, quiet)
         with printing():
             _show(report, outputs, quiet)
@@ -82,6 +100,7 @@ class Asked(NamedTuple):
     max_gold: int
     synthetic: bool
     run_record: str | None
+    chosen: Chosen | None
     engine: str
 
 
@@ -111,7 +130,7 @@ def _evaluate(asked: Asked, outputs: Outputs, quiet: bool) -> Evaluation:
 
         # Polars has put a handler of its own in place, under which a wait for a pipe is not interrupted.
         signal.signal(signal.SIGINT, interrupt)
-        question = Question(asked.bins, allowed, asked.synthetic, run, asked.max_gold)
+        question = Question(asked.bins, allowed, asked.synthetic, run, asked.max_gold, asked.chosen)
         stored = None if given.stored is None or answers.stored is None else given.stored + answers.stored
         with progress_bar(stored, quiet) as progress:
             report = evaluate_inputs(given, answers, question, workers=workers, progress=progress)

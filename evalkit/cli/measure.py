@@ -11,6 +11,7 @@ import typer
 from evalkit.cli.ending import GO, exit_codes, interrupt, printing
 from evalkit.cli.progress import progress_bar
 from evalkit.cli.showing import show_json, show_view
+from evalkit.cli.stated import INTERVAL, LEAST, MIN_CONTRIBUTORS, REPLICATED, REPLICATES, SEED, Stated
 
 if TYPE_CHECKING:
     from evalkit.families.observations.measure import Question
@@ -50,6 +51,10 @@ def measure(
             "--drop-queries-without-relevant", help="Leave out TREC queries without a relevant document; count them."
         ),
     ] = False,
+    interval: Annotated[str | None, INTERVAL] = None,
+    replicates: Annotated[int, REPLICATED] = REPLICATES,
+    seed: Annotated[int, SEED] = 0,
+    min_contributors: Annotated[int, LEAST] = MIN_CONTRIBUTORS,
     output: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write the evaluation as JSON; - for stdout.")
     ] = None,
@@ -69,6 +74,9 @@ def measure(
     it. Nothing is generated, judged or approved: what was recorded is compared
     with what was labelled, and a family without a case is not measured.
 
+    --interval gives each measure its confidence interval. Cases of one source
+    vary together, and count as one; so do units of work of one day.
+
     Exit codes: 0 measured, 2 refused.
     """
     with exit_codes():
@@ -79,7 +87,8 @@ def measure(
         files = {name: path for name, path in zip(OPTIONS.values(), given, strict=True) if path is not None}
         judged = _judged(qrels, run or [], source, max_grade, drop_queries_without_relevant)
         outputs = Outputs(output, out)
-        report = _measure(Question(document, files, judged), outputs, engine, quiet)
+        chosen = Stated(interval, replicates, seed, min_contributors).chosen()
+        report = _measure(Question(document, files, judged, chosen), outputs, engine, quiet)
         with printing():
             _show(report, outputs, quiet)
     raise typer.Exit(GO)

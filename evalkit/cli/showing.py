@@ -59,6 +59,24 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
+def sure(value: float | None, low: float | None, high: float | None, reason: str | None) -> str:
+    """Write a number with its interval, or why there is none.
+
+    >>> sure(0.9123, 0.895, 0.9296, None)
+    '0.9123 [0.8950, 0.9296]'
+    """
+    return f"{number(value)} {between(low, high, reason)}".rstrip()
+
+
+def between(low: float | None, high: float | None, reason: str | None) -> str:
+    """Write an interval, or why there is none.
+
+    >>> between(None, None, "insufficient-contributors")
+    'insufficient-contributors'
+    """
+    return reason or "" if low is None or high is None else f"[{low:.4f}, {high:.4f}]"
+
+
 def show_written(outputs: Outputs, stream: IO[str]) -> None:
     """Say what was written where."""
     for what, path in (("report", outputs.json_path), ("tables", outputs.out_path)):

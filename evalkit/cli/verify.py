@@ -67,6 +67,13 @@ def verify(
     drop_queries_without_relevant: Annotated[
         bool, typer.Option("--drop-queries-without-relevant", help=_MEASURE)
     ] = False,
+    interval: Annotated[str | None, typer.Option(metavar="LEVEL", help="As for evalkit compare, of bounds.")] = None,
+    min_contributors: Annotated[
+        int | None, typer.Option(metavar="N", help="As for evalkit compare, of bounds.")
+    ] = None,
+    gate_on: Annotated[str | None, typer.Option(metavar="point|bound", help="As for evalkit compare.")] = None,
+    min_support: Annotated[int | None, typer.Option(metavar="N", help="As for evalkit compare.")] = None,
+    no_excluded_class: Annotated[bool, typer.Option("--no-excluded-class", help="As for evalkit compare.")] = False,
     json: Annotated[str | None, typer.Option(metavar="PATH", help="Write the outcome; - for stdout.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print refusals only; the exit code tells.")] = False,
 ) -> None:
@@ -74,8 +81,9 @@ def verify(
 
     The report is a claim, the inputs are the evidence. Name the inputs and the
     options as for the command that made the report: nothing of that is read
-    from the report, which tells its schema and no more. Measured numbers may be
-    off by --tol; counts, settings, texts and digests must be equal.
+    from the report, which tells its schema, and of statistics how they were
+    made. Measured numbers may be off by --tol; counts, settings, texts and
+    digests must be equal.
 
     It verifies what evalkit compare, evalkit evaluate and evalkit measure
     write, and reports of jev-bridge.
@@ -91,7 +99,8 @@ def verify(
         evaluated = Evaluated(bins, sum_tolerance, max_gold)
         lists = (ocr, commands, retrieval, proposals, claims, merges, queue, qrels)
         measured = Measured(lists, run or [], source, max_grade, drop_queries_without_relevant)
-        options = _options(notes, min_coverage, by or [], evaluated, measured, synthetic)
+        deciding = Deciding(interval, min_contributors, gate_on, min_support, no_excluded_class)
+        options = _options(notes, min_coverage, by or [], evaluated, measured, deciding, synthetic)
         found = _verify(given, options, notes, outputs, quiet)
         with printing():
             _show(found, outputs, quiet)
@@ -136,8 +145,24 @@ class Measured(NamedTuple):
 _FILES = ("ocr", "commands", "retrieval", "proposals", "claims", "merges", "queue", "qrels")
 
 
+class Deciding(NamedTuple):
+    """What a verdict was asked for besides the gates on points, as ``Options`` calls it."""
+
+    interval: str | None
+    min_contributors: int | None
+    gate_on: str | None
+    min_support: int | None
+    no_excluded_class: bool
+
+
 def _options(
-    notes: Notes, min_coverage: str | None, by: list[str], evaluated: Evaluated, measured: Measured, synthetic: bool
+    notes: Notes,
+    min_coverage: str | None,
+    by: list[str],
+    evaluated: Evaluated,
+    measured: Measured,
+    deciding: Deciding,
+    synthetic: bool,
 ) -> Options:
     from evalkit.cli.measure import runs_of
     from evalkit.contracts.contract import distinct
@@ -159,6 +184,7 @@ def _options(
         source=measured.source,
         max_grade=measured.max_grade,
         drop_queries_without_relevant=measured.drop,
+        **deciding._asdict(),
     )
 
 

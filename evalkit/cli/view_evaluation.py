@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evalkit.cli.showing import bare_table, number, whole
+from evalkit.cli.view_sureness import statistics_lines, statistics_tables
 from evalkit.errors import printable
 from evalkit.families.probability.family import Metrics
 from evalkit.families.probability.result import Evaluation
@@ -23,7 +24,11 @@ def evaluation_view(report: Evaluation) -> Group:
     """Build the view of a report."""
     rows = list(_rows(report))
     notes = [Text(line) for line in (_head(report), *_notes(report, len(rows)))]
-    return Group(_table(rows[:SHOWN_ROWS], named=report.by_model is not None), *map(whole, notes))
+    table = _table(rows[:SHOWN_ROWS], named=report.by_model is not None)
+    sure = [] if report.statistics is None else list(statistics_tables(report.statistics))
+    parts = [part for one in sure for part in (Text(""), one)]
+    told = [] if report.statistics is None else [Text(line) for line in statistics_lines(report.statistics)]
+    return Group(table, *parts, *map(whole, [*told, *notes]))
 
 
 def _rows(report: Evaluation) -> Iterator[tuple[str, str, Metrics]]:

@@ -10,11 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from evalkit.charts.words import number
-from evalkit.cli.showing import bare_table, whole
+from evalkit.cli.showing import bare_table, between, whole
 from evalkit.errors import printable
 from evalkit.families.observations.document import DEVELOPMENT
 from evalkit.families.observations.measured import GATED_SYSTEM, NO_CASES
 from evalkit.families.observations.result import MeasurementReport
+from evalkit.families.observations.sure import Statistics
 
 _SIGNS = {"higher": "≥", "lower": "≤"}
 
@@ -31,13 +32,24 @@ def _table(report: MeasurementReport) -> Table:
     if systems:
         table.add_column("system", overflow="fold")
     table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("better")
+    ends = {} if report.statistics is None else _ends(report.statistics)
+    if ends:
+        table.add_column("interval", no_wrap=True)
+    else:
+        table.add_column("better")
     table.add_column("threshold", justify="right", no_wrap=True)
     table.add_column("n", justify="right", no_wrap=True)
     for row in _shown(report):
         system = (printable(row.get("system", "")),) if systems else ()
-        table.add_row(row["name"], *system, _value(row), row["direction"], _threshold(row), f"{row['sample_size']:,}")
+        told = ends.get((row["name"], row.get("system")), "–") if ends else row["direction"]
+        table.add_row(row["name"], *system, _value(row), told, _threshold(row), f"{row['sample_size']:,}")
     return table
+
+
+def _ends(found: Statistics) -> dict[tuple[str, str | None], str]:
+    """Return what is shown of the interval of each measure over all cases."""
+    over_all = (one for one in found.intervals if one.stratum is None)
+    return {(one.name, one.system): between(one.low, one.high, "–") for one in over_all}
 
 
 def _shown(report: MeasurementReport) -> Iterator[Mapping[str, Any]]:
@@ -63,6 +75,11 @@ def _threshold(row: Mapping[str, Any]) -> str:
     )
 
 
+def _clusters(found: Statistics) -> str:
+    every = dict.fromkeys(one.clustered_by for one in found.intervals if one.value is not None)
+    return ", ".join(every) or found.clustered_by
+
+
 def _lines(report: MeasurementReport) -> Iterator[str]:
     if report.synthetic:
         yield "synthetic example: these observations are invented and prove software behaviour only"
@@ -73,6 +90,12 @@ def _lines(report: MeasurementReport) -> Iterator[str]:
             yield f"{row['name']}: the review is not complete"
         if row.get("caution"):
             yield f"{row['name']}: {row['caution']}"
+    if report.statistics is not None:
+        level = f"{report.statistics.level * 100:.10g}"
+        yield f"{level}% intervals, cases clustered by {_clusters(report.statistics)}"
+        told = (one.reason for one in report.statistics.intervals if one.value is not None)
+        if reasons := dict.fromkeys(one for one in told if one is not None):
+            yield f"no interval where there is a dash: {', '.join(reasons)}"
     if report.strata:
         strata = "1 stratum" if len(report.strata) == 1 else f"{len(report.strata):,} strata"
         yield f"{strata}; --output and --out have the numbers"

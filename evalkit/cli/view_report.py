@@ -9,11 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from evalkit.cli.showing import bare_table, number, whole
+from evalkit.cli.view_statistics import statistics_lines, statistics_tables
 from evalkit.errors import Refusal, printable
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate, Stratum
 from evalkit.families.selective.result import Report
-from evalkit.gates import GateResult
+from evalkit.gates import INSUFFICIENT, BoundResult, GateResult
 
 _HEADINGS = {
     metrics.precision_at_coverage.name: "precision",
@@ -25,6 +26,7 @@ _REASONS = {
     metrics.NO_TEST: "no test records",
     metrics.NO_CUT: "no cut clears the floor",
     metrics.NOTHING_ACCEPTED: "nothing accepted on test",
+    INSUFFICIENT: "these records do not settle it",
 }
 
 
@@ -56,7 +58,12 @@ def report_view(report: Report) -> Group:
     shown = _shown(report)
     lines = [*(Text(line) for line in (*_remarks(shown), *_notes(report, shown))), _verdict(report)]
     strata = report.worst_strata(SHOWN_STRATA)
-    return Group(_table(report, shown), *((_strata(strata),) if strata else ()), *map(whole, lines))
+    tables = [_table(report, shown), *([_strata(strata)] if strata else [])]
+    if report.statistics is not None:
+        models = {one.model for one in shown}
+        tables += statistics_tables(report.statistics, models)
+        lines[:0] = map(Text, statistics_lines(report.statistics, models))
+    return Group(*tables, *map(whole, lines))
 
 
 def _shown(report: Report) -> Sequence[Candidate]:
@@ -92,18 +99,25 @@ def _table(report: Report, shown: Sequence[Candidate]) -> Table:
     table.add_column("coverage", justify="right")
     for heading in _HEADINGS.values():
         table.add_column(heading, no_wrap=True)
+    asked = {one.model: one.gates or {} for one in (report.statistics.candidates if report.statistics else ())}
     for one in shown:
-        gates = (one.gates[name] for name in _HEADINGS)
+        gates = (asked.get(one.model, {}).get(name, one.gates[name]) for name in _HEADINGS)
         model = Text(printable(one.model), style="bold" if one.model == report.recommended else "")
         table.add_row(model, number(one.threshold), number(one.coverage), *(_gate(gate) for gate in gates))
     return table
 
 
-def _gate(result: GateResult) -> Text:
+def _gate(result: GateResult | BoundResult) -> Text:
     if result.value is None:
         return Text("– not measured", style="red")
+    if isinstance(result, BoundResult):
+        word, style = _OUTCOMES[result.outcome]
+        return Text.assemble(f"{number(result.value)} ", (word, style))
     word, style = ("✓ pass", "green") if result.passed else ("✗ fail", "red")
     return Text.assemble(f"{_distinct(result)} ", (word, style))
+
+
+_OUTCOMES = {"passed": ("✓ pass", "green"), "failed": ("✗ fail", "red"), "insufficient": ("? open", "yellow")}
 
 
 def _distinct(result: GateResult) -> str:

@@ -50,6 +50,16 @@ def _text(character: str) -> str:
 _ESCAPED, _PLAIN = _text(f"{PLAIN}|{ESCAPE}"), _text(PLAIN)
 
 TEXT = FieldType("texts", pl.String(), _ESCAPED, _PLAIN, f'"(?P<NAME>(?:{PLAIN}|{ESCAPE})*)"')
+_WHOLE = "(?:0|-?[1-9][0-9]{0,17})"
+NAME = FieldType(
+    "texts or whole numbers",
+    pl.String(),
+    f"(?:{_ESCAPED}|{_WHOLE})",
+    f"(?:{_PLAIN}|{_WHOLE})",
+    f"(?P<NAME>{_ESCAPED}|{_WHOLE})",
+)
+"""What names something and may be a number: it is read as the text that it is spelled as."""
+
 TEXTS = FieldType(
     "lists of texts", pl.List(pl.String()), array_of(_ESCAPED), array_of(_PLAIN), f"(?P<NAME>{array_of(_ESCAPED)})"
 )

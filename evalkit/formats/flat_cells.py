@@ -10,6 +10,7 @@ import polars as pl
 from evalkit.errors import Ledger, Refusal, Violation
 from evalkit.formats.flat import (
     LINE,
+    NAME,
     TEXT,
     FlatKind,
     FlatRows,
@@ -48,7 +49,7 @@ def _parsed(cells: pl.DataFrame, kind: FlatKind) -> tuple[Table, pl.Series]:
             columns.append(pl.repeat(None, cells.height, dtype=field.type.frame, eager=True))
             continue
         column = cells[field.name]
-        if field.type is not TEXT:
+        if field.type not in (TEXT, NAME):
             taken = column.str.contains(f"^{field.type.pattern}$")
             spelled &= taken.fill_null(value=True)
             sound = pl.select(pl.when(taken).then(column)).to_series()
@@ -63,7 +64,7 @@ def _exactly(row: Mapping[str, Any], kind: FlatKind) -> Values | tuple[Violation
     for field in kind.fields:
         cell = row.get(field.name)
         if cell is not None:
-            document[field.name] = cell if field.type is TEXT else _value(cell)
+            document[field.name] = cell if field.type in (TEXT, NAME) else _value(cell)
     return kind.judge(document)
 
 

@@ -13,6 +13,7 @@ import polars as pl
 from evalkit.errors import Violation
 from evalkit.formats.flat import (
     LINE,
+    NAME,
     NUMBERS,
     PLACE,
     TEXT,
@@ -142,7 +143,7 @@ def _captured(lines: pl.DataFrame, order: Order, kind: FlatKind, cut: Cut) -> tu
     whole = bool(matched.all())
     taken, rest = (lines, lines.clear()) if whole else (lines.filter(matched), lines.filter(~matched))
     groups = groups if whole else groups.filter(matched)
-    texts = [field.name for field in kind.fields if field.type is TEXT and field.name in groups.columns]
+    texts = [field.name for field in kind.fields if field.type in (TEXT, NAME) and field.name in groups.columns]
     escaped = pl.any_horizontal(pl.col(texts).str.contains("\\", literal=True)).fill_null(value=False)
     spelled = groups.select(escaped).to_series() if texts else pl.Series([], dtype=pl.Boolean)
     if not spelled.any():
@@ -162,6 +163,8 @@ def _columns(lines: pl.DataFrame, groups: pl.DataFrame, kind: FlatKind) -> Table
             spelled = spelled.cast(pl.Enum(each)).to_physical().cast(PLACE)
         elif field.type is NUMBERS and spelled is not None:
             spelled = spelled.str.json_decode(field.type.frame)
+        elif field.type is NAME and spelled is not None:
+            spelled = spelled.str.strip_chars('"')
         elif spelled is None:
             spelled = pl.repeat(None, lines.height, dtype=field.type.frame, eager=True)
         rows.append(spelled.alias(field.name))

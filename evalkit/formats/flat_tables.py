@@ -18,6 +18,7 @@ from evalkit.formats.columnar import NONE, Foreign, schema_of, to_polars
 from evalkit.formats.columnar import Table as AnyTable
 from evalkit.formats.flat import (
     LINE,
+    NAME,
     TEXT,
     TEXTS,
     Field,
@@ -151,6 +152,8 @@ def _fits(field: Field, kind: pl.DataType) -> bool:
         return True
     if field.type is TEXT:
         return _is_text(kind)
+    if field.type is NAME:
+        return _is_text(kind) or kind.is_integer()
     if not isinstance(kind, pl.List | pl.Array):
         return False
     inner = kind.inner
@@ -184,7 +187,8 @@ def _column(table: AnyTable, field: Field) -> pl.Series:
         series = table.get_column(field.name)
     else:
         column = table.column(field.name)
-        series = to_polars(checked_texts(column, field.name) if field.type in (TEXT, TEXTS) else column)
+        checked = field.type in (TEXT, TEXTS) or (field.type is NAME and not pa.types.is_integer(column.type))
+        series = to_polars(checked_texts(column, field.name) if checked else column)
     return series if series.dtype == field.type.frame else series.cast(field.type.frame)
 
 

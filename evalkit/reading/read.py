@@ -6,7 +6,7 @@ contributors, since one may stand in any two files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,6 +14,7 @@ import polars as pl
 
 from evalkit.contracts.contract import SPLITS, Contract
 from evalkit.formats.grammar import scalar
+from evalkit.reading.contributors import CONTRIBUTOR, contributor_numbers
 from evalkit.reading.engine import WORKERS, Workers, gather
 from evalkit.reading.parts import Part, Parts
 from evalkit.reading.tally import Pile, merge
@@ -45,16 +46,34 @@ class Dump:
     warnings: tuple[str, ...]
 
 
-def read(inputs: Inputs, contract: Contract, *, workers: Workers = WORKERS, progress: Progress | None = None) -> Dump:
+def read(
+    inputs: Inputs,
+    contract: Contract,
+    *,
+    contributors: bool = False,
+    ids: Collection[str] = (),
+    workers: Workers = WORKERS,
+    progress: Progress | None = None,
+) -> Dump:
     """Read all sources.
+
+    Args:
+        inputs: The sources.
+        contract: What a record is, and what is read besides.
+        contributors: Whether whose each record is is a key column too.
+        ids: Those fields read besides of which most records have a value of their own.
+        workers: Workers at a time.
+        progress: Told how far reading has come.
 
     Raises:
         Refusal: A record is malformed; or, where none is, a contributor is in more than one split or a split is not
             the one that the key derives; or there are no records at all.
     """
-    pile = Pile(lambda frames: merge(frames, outcome_keys(contract)))
+    keys = [*outcome_keys(contract), *([CONTRIBUTOR] if contributors else [])]
+    task = partial(_read_part, contract=contract, contributors=contributors, ids=frozenset(ids))
+    pile = Pile(lambda frames: merge(frames, keys))
     parts = Parts(inputs, contract)
-    for part, outcomes in gather(partial(_read_part, contract=contract), inputs.partitions(), workers):
+    for part, outcomes in gather(task, inputs.partitions(), workers):
         pile.add(outcomes)
         parts.add(part)
         if progress is not None:
@@ -65,21 +84,29 @@ def read(inputs: Inputs, contract: Contract, *, workers: Workers = WORKERS, prog
     return Dump(settled.evidence, settled.models, outcomes, warnings)
 
 
-def _read_part(partition: Partition, contract: Contract) -> tuple[Part, pl.DataFrame]:
+def _read_part(
+    partition: Partition, contract: Contract, *, contributors: bool, ids: frozenset[str]
+) -> tuple[Part, pl.DataFrame]:
     """Read one partition down to what the whole run needs of it."""
     rows = read_rows(partition, contract)
     scored = rows.table.filter(pl.col("split") != SPLITS[0])
-    return Part.of(partition, rows, contract), outcomes_of(scored, contract)
+    outcomes = outcomes_of(scored, contract, ids)
+    if contributors:
+        numbers = contributor_numbers(scored["subject"].cast(pl.String), contract.split_rule)
+        outcomes = outcomes.with_columns(numbers)
+    return Part.of(partition, rows, contract), outcomes
 
 
-def outcomes_of(table: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+def outcomes_of(table: pl.DataFrame, contract: Contract, ids: Collection[str] = ()) -> pl.DataFrame:
     """Turn rows into outcomes: the key columns, and their number."""
+    # A category for each of a million ids takes longer to look up than the id is to keep.
+    kinds = [pl.String() if path in ids else pl.Categorical() for path in contract.scalars]
     return table.select(
         pl.col("model").cast(pl.Categorical),
         pl.col("split").cast(pl.Enum(SPLITS)),
         pl.col("truth", "predicted").cast(pl.Enum(contract.label_texts)),
         "confidence",
-        *(pl.col(scalar(place)).cast(pl.Categorical) for place in range(len(contract.scalars))),
+        *(pl.col(scalar(place)).cast(kind) for place, kind in enumerate(kinds)),
         n=pl.lit(1, pl.Int64),
     )
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from evalkit.errors import Violation
 from evalkit.records.strict_json import Beyond, show
-from evalkit.report import camel, keys_of
+from evalkit.report import camel, keys_of, optional_keys_of
 
 _SCALARS: Mapping[Any, str] = {
     str: "a text",
@@ -83,10 +83,11 @@ def _differ(value: object, hint: Any, path: str) -> Iterator[Violation]:
 
 def _differ_in_keys(value: dict[str, Any], kind: type, path: str) -> Iterator[Violation]:
     known = _keys(kind)
+    absent = optional_keys_of(kind) if is_dataclass(kind) else frozenset()
     for key, hint in known.items():
         if key in value:
             yield from _differ(value[key], hint, step(path, key))
-        else:
+        elif key not in absent:
             yield Violation("not-whole", "is missing", field=step(path, key))
     for key in value:
         if key not in known:

@@ -17,7 +17,10 @@ STANDARD_OUTPUT = "-"
 TABLES = ("candidates", "per_class", "confusion", "bins", "curve", "measurements")
 """The tables of a results folder."""
 
-RESULT_FILES = frozenset({"report.json", *(f"{name}.parquet" for name in TABLES)})
+STATISTICS = ("contributors", "gates", "reliability", "certified", "comparison", "flips")
+"""The tables that statistics add."""
+
+RESULT_FILES = frozenset({"report.json", *(f"{name}.parquet" for name in (*TABLES, *STATISTICS))})
 """The files that a results folder consists of."""
 
 

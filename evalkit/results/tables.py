@@ -54,6 +54,21 @@ def measurements(report: str, found: Iterable[Measurement]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=MEASUREMENT, orient="row").sort(_KEYS)
 
 
+def with_intervals(found: pl.DataFrame, ends: Sequence[Mapping[str, Any]], level: float) -> pl.DataFrame:
+    """Give measurements their intervals.
+
+    Args:
+        found: Measurements.
+        ends: The key columns that apply, and ``low``, ``high`` and ``method``.
+        level: The confidence of the intervals.
+    """
+    keys = [name for name in _KEYS if name != "report"]
+    kinds = {name: MEASUREMENT[name] for name in (*keys, "low", "high", "method")}
+    known = table(ends, kinds).with_columns(level=pl.when(pl.col("method").is_not_null()).then(pl.lit(level)))
+    bare = found.drop("low", "high", "level", "method")
+    return bare.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left").select(list(MEASUREMENT))
+
+
 def _row(report: str, one: Measurement) -> dict[str, Any]:
     terms = _terms(one.value)
     return {

@@ -155,7 +155,7 @@ def _by_identity(claimed: list[Any], keys: tuple[str, ...]) -> dict[str, int]:
     """Return where the object of each identity stands first."""
     found: dict[str, int] = {}
     for index, one in enumerate(claimed):
-        if isinstance(one, dict) and keys[0] in one:
+        if isinstance(one, dict) and any(key in one for key in keys):
             found.setdefault(_identity(one, keys), index)
     return found
 

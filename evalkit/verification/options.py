@@ -37,6 +37,11 @@ class Options:
     source: str | None = None
     max_grade: int | None = None
     drop_queries_without_relevant: bool = False
+    interval: str | float | Decimal | Fraction | None = None
+    min_contributors: int | None = None
+    gate_on: str | None = None
+    min_support: int | None = None
+    no_excluded_class: bool = False
 
     @property
     def stated(self) -> frozenset[str]:

@@ -9,10 +9,13 @@ from typing import Any
 
 from evalkit.contracts.contract import BRISTOL, distinct
 from evalkit.exact import tolerance, unit_fraction
+from evalkit.uncertainty.told import ROW, SOURCE
 from evalkit.verification.differ import Rules
 from evalkit.verification.evidence import Named, Plan, from_document, from_records, one_document
 from evalkit.verification.jev_bridge import as_jev_bridge
 from evalkit.verification.options import Options
+from evalkit.verification.sought import sought
+from evalkit.verification.statistics import Claimed, chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,8 @@ class Schema:
     """One schema of reports.
 
     Attributes:
-        plan: Turns what is named, and the options, into a plan; refuses what is not usable.
+        plan: Turns what is named, the options, and the statistics that the report has, into a plan; refuses what is
+            not usable.
         allowed: The options that apply; ``gold`` is one.
         needed: Those of them without which it cannot be recomputed.
         given: Its keys under which nothing is measured; see ``differ.Rules``.
@@ -30,7 +34,7 @@ class Schema:
             that program does.
     """
 
-    plan: Callable[[Named, Options], Plan]
+    plan: Callable[[Named, Options, Claimed | None], Plan]
     allowed: frozenset[str]
     needed: frozenset[str]
     given: frozenset[str]
@@ -43,7 +47,7 @@ class Schema:
         return Rules(most_off, self.given, self.identities, self.paths)
 
 
-def _selective(named: Named, options: Options) -> Plan:
+def _selective(named: Named, options: Options, statistics: Claimed | None) -> Plan:
     from evalkit.families.selective.compare import Question, compare_inputs
 
     question = Question(
@@ -53,11 +57,12 @@ def _selective(named: Named, options: Options) -> Plan:
         options.policy,
         options.synthetic,
         options.run,
+        sought(statistics, options),
     )
     return from_records(named, lambda dump, _, progress: compare_inputs(dump, question, progress=progress))
 
 
-def _evaluation(named: Named, options: Options) -> Plan:
+def _evaluation(named: Named, options: Options, statistics: Claimed | None) -> Plan:
     from evalkit.families.probability import defaults
     from evalkit.families.probability.evaluate import Question, evaluate_inputs
 
@@ -68,11 +73,12 @@ def _evaluation(named: Named, options: Options) -> Plan:
         options.synthetic,
         options.run,
         defaults.MAX_GOLD if options.max_gold is None else options.max_gold,
+        chosen(statistics, unclustered=ROW),
     )
     return from_records(named, lambda rows, gold, progress: evaluate_inputs(rows, gold, question, progress=progress))
 
 
-def _measurement(named: Named, options: Options) -> Plan:
+def _measurement(named: Named, options: Options, statistics: Claimed | None) -> Plan:
     from evalkit.families.observations.measure import OPTIONS, Question, judged_of
     from evalkit.families.ranking.metrics import MAX_GRADE
 
@@ -80,7 +86,7 @@ def _measurement(named: Named, options: Options) -> Plan:
     highest = MAX_GRADE if options.max_grade is None else options.max_grade
     drop = options.drop_queries_without_relevant
     judged = judged_of(options.files.get(QRELS), options.runs or {}, options.source, highest, drop)
-    return from_document(Question(one_document(named), files, judged))
+    return from_document(Question(one_document(named), files, judged, chosen(statistics, unclustered=SOURCE)))
 
 
 QRELS = "qrels"
@@ -89,13 +95,23 @@ LISTS = frozenset({"ocr", "commands", "retrieval", "proposals", "claims", "merge
 
 _RANKED = frozenset({QRELS, "runs", "source", "max_grade", "drop_queries_without_relevant"})
 
+_DECIDING = frozenset({"interval", "min_contributors", "gate_on", "min_support", "no_excluded_class"})
+"""What a verdict may have been asked for besides."""
+
 SCHEMAS: Mapping[str, Schema] = {
     "evalkit-selective-v1": Schema(
         plan=_selective,
-        allowed=frozenset({"min_coverage", "contract", "by", "policy", "synthetic", "run"}),
+        allowed=frozenset({"min_coverage", "contract", "by", "policy", "synthetic", "run"}) | _DECIDING,
         needed=frozenset({"min_coverage"}),
         given=frozenset({"run", "minCoverage", "limits", "policy", "limit", "lower", "upper"}),
-        identities={"candidates": ("model",), "strata": ("by",), "bins": ("lower",)},
+        identities={
+            "candidates": ("model",),
+            "strata": ("by",),
+            "bins": ("lower", "low"),
+            "intervals": ("name", "label", "bin"),
+            "against": ("model",),
+            "differences": ("name",),
+        },
         paths=frozenset({"name"}),
     ),
     "evalkit-evaluation-v1": Schema(
@@ -103,7 +119,12 @@ SCHEMAS: Mapping[str, Schema] = {
         allowed=frozenset({"gold", "bins", "sum_tolerance", "max_gold", "synthetic", "run"}),
         needed=frozenset({"gold"}),
         given=frozenset({"run", "lower", "upper"}),
-        identities={"reliability": ("lower",)},
+        identities={
+            "reliability": ("lower",),
+            "candidates": ("model",),
+            "strata": ("by",),
+            "intervals": ("name", "label", "bin"),
+        },
         paths=frozenset({"name"}),
     ),
     "evalkit-measurement-v1": Schema(
@@ -111,7 +132,7 @@ SCHEMAS: Mapping[str, Schema] = {
         allowed=LISTS | _RANKED,
         needed=frozenset(),
         given=frozenset({"run", "threshold"}),
-        identities={"metrics": ("name", "system"), "strata": ("stratum",)},
+        identities={"metrics": ("name", "system"), "strata": ("stratum",), "intervals": ("name", "system", "stratum")},
     ),
     "jev-bridge-evaluation-v1": Schema(
         plan=_evaluation,

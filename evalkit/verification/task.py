@@ -15,6 +15,7 @@ from evalkit.verification.claim import Claim, read_claim
 from evalkit.verification.evidence import Named, Plan
 from evalkit.verification.options import TOLERANCE, Options, check_options
 from evalkit.verification.schemas import SCHEMAS, Schema
+from evalkit.verification.statistics import claimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def prepare(
     claim = read_claim(report, SCHEMAS)
     schema = SCHEMAS[claim.schema]
     check_options(options, gold=bool(named.gold), schema=claim.schema, allowed=schema.allowed, needed=schema.needed)
-    return Task(claim, schema, schema.plan(named, options), most_off)
+    statistics = claimed(claim.plain) if schema.bridge is None else None  # another program's are another's
+    return Task(claim, schema, schema.plan(named, options, statistics), most_off)
 
 
 def _all(named: Named, options: Options) -> Iterator[object]:

@@ -99,11 +99,17 @@ def verify(
     source: str | None = None,
     max_grade: int | None = None,
     drop_queries_without_relevant: bool = False,
+    interval: str | float | Decimal | Fraction | None = None,
+    min_contributors: int | None = None,
+    gate_on: str | None = None,
+    min_support: int | None = None,
+    no_excluded_class: bool = False,
 ) -> Verification:
     r"""Recompute a report from its inputs and compare field by field.
 
-    The report is a claim, the inputs are the evidence. Which schema it is, is all that is taken from it; everything
-    else is what the caller states, and must be stated as it was when the report was made.
+    The report is a claim, the inputs are the evidence. Which schema it is, and where it has statistics how these were
+    made, is all that is taken from it; everything else is what the caller states, and must be stated as it was when the
+    report was made.
 
     Args:
         report: A file, ``-`` for standard input, or the report itself.
@@ -133,6 +139,11 @@ def verify(
         source: As for ``measure``.
         max_grade: As for ``measure``.
         drop_queries_without_relevant: As for ``measure``.
+        interval: As for ``compare``, where gates asked for bounds; how other statistics were made the report says.
+        min_contributors: Likewise.
+        gate_on: As for ``compare``: what decides must be stated.
+        min_support: As for ``compare``.
+        no_excluded_class: As for ``compare``.
 
     Returns:
         The number of checks, and every difference with its path.
@@ -171,6 +182,11 @@ def verify(
         source=source,
         max_grade=max_grade,
         drop_queries_without_relevant=drop_queries_without_relevant,
+        interval=interval,
+        min_contributors=min_contributors,
+        gate_on=gate_on,
+        min_support=min_support,
+        no_excluded_class=no_excluded_class,
     )
     task = prepare(report, _named(predictions, gold), options, tol)
     with task.plan.open() as opened:

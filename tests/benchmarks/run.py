@@ -3,6 +3,8 @@
     python tests/benchmarks/run.py [--records 2000000] [--runs 5] [--skip-pandas] [--memory]
         [--parquet 10000000] [--only-parquet] [--vectors 2000000] [--only-vectors]
         [--lines 20000] [--pages 500] [--only-text] [--queries 50000] [--only-ranking]
+        [--contributed 10000000] [--only-intervals]
+        [--outcomes 10000000] [--only-curves]
 
 Whole processes are measured, from start to exit, with the dump in the page cache. The commands take turns (A B C,
 A B C, ...) and a ratio is the median of the ratios inside the rounds, because the speed of a shared machine drifts. The
@@ -19,7 +21,9 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import curves
 import dump
+import intervals
 import ranking
 import text
 import vectors
@@ -207,6 +211,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only-text", action="store_true", help="measure nothing else")
     parser.add_argument("--queries", type=positive, default=50_000, help="queries, each with three rankings")
     parser.add_argument("--only-ranking", action="store_true", help="measure nothing else")
+    parser.add_argument("--contributed", type=positive, default=10_000_000, help="records of 100,000 contributors")
+    parser.add_argument("--only-intervals", action="store_true", help="measure nothing else")
+    parser.add_argument("--outcomes", type=positive, default=10_000_000, help="outcomes of the risk–coverage curve")
+    parser.add_argument("--only-curves", action="store_true", help="measure nothing else")
     parser.add_argument("--memory", action="store_true", help="compare the peak memory of small and of large inputs")
     return parser.parse_args()
 
@@ -216,7 +224,8 @@ def main() -> int:
     asked = arguments()
     folder, rounds = cache_folder(), asked.runs
     print(describe())
-    only = {name for name in ("parquet", "vectors", "text", "ranking") if getattr(asked, f"only_{name}")}
+    names = ("parquet", "vectors", "text", "ranking", "intervals", "curves")
+    only = {name for name in names if getattr(asked, f"only_{name}")}
 
     def wanted(name: str) -> bool:
         return not only or name in only
@@ -232,6 +241,10 @@ def main() -> int:
         agreed &= text.error_rates(folder, asked.lines, asked.pages, rounds)
     if wanted("ranking"):
         agreed &= ranking.ranking(folder, asked.queries, rounds)
+    if wanted("intervals"):
+        agreed &= intervals.intervals(folder, asked.contributed, rounds)
+    if wanted("curves"):
+        agreed &= curves.curves(folder, asked.outcomes, rounds)
     if asked.memory and wanted("dump"):
         memory(folder)
     if asked.memory and wanted("text"):

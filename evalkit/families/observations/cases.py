@@ -19,7 +19,7 @@ Case = Mapping[str, Any]
 Counts = Any
 """What a family's ``count`` returns: a tuple of sums, which add up."""
 
-SOURCE, STRATUM = "source_id", "stratum"
+SOURCE, STRATUM, DATE = "source_id", "stratum", "date"
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Family:
     def id(self) -> str:
         """The field that holds the id."""
         return next(iter(self.fields))
+
+    @property
+    def cluster(self) -> str:
+        """The field whose cases vary together: the source, or where none is named the date."""
+        return SOURCE if self.sourced else DATE
 
     @cached_property
     def required(self) -> tuple[str, ...]:
@@ -117,7 +122,7 @@ FAMILIES: Mapping[str, Family] = {
             "a unit",
             {
                 "unit_id": rules.judge_id,
-                "date": rules.judge_date,
+                DATE: rules.judge_date,
                 **dict.fromkeys(("planned", "due", "completed"), rules.judge_boolean),
             },
             lambda cases, _: review.count_queue(cases),

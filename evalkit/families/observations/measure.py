@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from evalkit.errors import Refusal, Violation
@@ -18,6 +20,8 @@ from evalkit.families.observations.spread import PATIENCE, WORKERS, Spread
 from evalkit.families.ranking.metrics import MAX_GRADE
 from evalkit.reading.engine import Asked, engine_of, workers_of
 from evalkit.sources.source import Source
+from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES
+from evalkit.uncertainty.chosen import Chosen, choose
 
 if TYPE_CHECKING:
     from evalkit.engines.engine import Engine
@@ -44,11 +48,13 @@ class Question:
         document: The document's path, or what it holds.
         files: The JSON Lines of a list, by the list's name.
         judged: Rankings in the files of TREC, or None.
+        chosen: The statistics wanted, or None.
     """
 
     document: str | Mapping[str, Any]
     files: Mapping[str, str] = field(default_factory=dict)
     judged: Judged | None = None
+    chosen: Chosen | None = None
 
     @property
     def paths(self) -> dict[str, str]:
@@ -74,6 +80,10 @@ def measure(
     source: str | None = None,
     max_grade: int = MAX_GRADE,
     drop_queries_without_relevant: bool = False,
+    interval: str | float | Decimal | Fraction | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    min_contributors: int = MIN_CONTRIBUTORS,
     executor: Asked = None,
 ) -> MeasurementReport:
     """Measure labelled observations: recorded texts, commands, rankings and reviews beside what is right.
@@ -92,6 +102,10 @@ def measure(
         source: The declared source that the queries of these files are about.
         max_grade: The highest grade that the judgments may give.
         drop_queries_without_relevant: Leave out judged queries without a relevant document, and count them.
+        interval: The confidence of intervals, such as ``"0.95"``; none are made where it is not given.
+        replicates: Resamples; no measure of today needs them.
+        seed: Their seed.
+        min_contributors: Fewest sources that an interval is given for.
         executor: Who reads cases: an executor of Dask or any other, or a text as ``--engine`` takes it; the default is
             processes of this machine. The report is the same.
 
@@ -117,8 +131,9 @@ def measure(
     judgments = None if qrels is None else os.fspath(qrels)
     judged = judged_of(judgments, named, source, max_grade, drop_queries_without_relevant)
     plain = document if isinstance(document, Mapping) else os.fspath(document)
+    chosen = choose(interval, replicates, seed, min_contributors)
     with workers_of(executor) as found:
-        return answer(Question(plain, files, judged), engine=engine_of(found))
+        return answer(Question(plain, files, judged, chosen), engine=engine_of(found))
 
 
 def judged_of(
@@ -159,7 +174,7 @@ def answer(
     """
     sources = sources_of(question.paths)
     document, label = _document(question, sources.pop(DOCUMENT, None))
-    reading = Reading(document, label, progress, engine)
+    reading = Reading(document, label, progress, question.chosen, engine)
     from_files = [*question.files, *([RETRIEVAL] if question.judged else [])]
     reading.refuse_twice(document.lists, from_files)
     header = {} if document.header is None else document.header.plain

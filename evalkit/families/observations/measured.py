@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from evalkit.exact import Ratio, fraction, rounded
 from evalkit.families.observations import commands, review, text
-from evalkit.families.observations.part import Tally, added
+from evalkit.families.observations.part import Clusters, Tally, added
 from evalkit.families.ranking import metrics as ranking
 from evalkit.families.ranking.rules import SYSTEMS
 from evalkit.families.ranking.tally import Key
@@ -74,10 +74,12 @@ class Tallies:
     Attributes:
         families: By list; a family without a case may be missing.
         rankings: Those of the rankings.
+        clusters: Those of every family by source too, where that is asked for.
     """
 
     families: Mapping[str, Tally]
     rankings: Rankings
+    clusters: Mapping[str, Clusters] = field(default_factory=dict)
 
     def by_stratum(self) -> dict[str, Tallies]:
         """Cut the sums apart: those of each stratum, by its name."""

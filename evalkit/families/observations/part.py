@@ -20,16 +20,22 @@ Tally = Mapping[str | None, Counts]
 """Sums by stratum; None: cases that are in none."""
 
 
+Clusters = Mapping[tuple[str | None, str], Counts]
+"""Sums by stratum, and by what cases belong to: their source, or where they name none their date."""
+
+
 class Task(NamedTuple):
     """A part to read.
 
     Attributes:
         family: The list's name.
         given: Whole lines, or parsed cases.
+        clustered: Whether sums are wanted by source too.
     """
 
     family: str
     given: bytes | Sequence[Any]
+    clustered: bool = False
 
 
 class Part(NamedTuple):
@@ -42,6 +48,7 @@ class Part(NamedTuple):
         tally: Their sums: a ``Tally``, or that of the rankings.
         canonical: They as canonical JSON, parted by commas.
         ledger: What is wrong with the others; a violation's line is the place.
+        clusters: Their sums by source too; None where those are not wanted.
     """
 
     size: int
@@ -50,6 +57,7 @@ class Part(NamedTuple):
     tally: Any
     canonical: bytes
     ledger: Ledger
+    clusters: Clusters | None = None
 
 
 def read_part(task: Task, sources: Collection[str] | None, *, quick: bool = True) -> Part:
@@ -76,7 +84,8 @@ def read_part(task: Task, sources: Collection[str] | None, *, quick: bool = True
     if broken or sources is None:  # nothing will be reported but what is wrong
         return Part(size, places, ids, {}, b"", ledger)
     written = ",".join([one.canonical for one in found]).encode("utf-8")
-    return Part(size, places, ids, _tally(cases, family, sources), written, ledger)
+    clusters = _clusters(cases, family, sources) if task.clustered else None
+    return Part(size, places, ids, _tally(cases, family, sources), written, ledger, clusters)
 
 
 Read = Found | tuple[Violation, ...]
@@ -144,7 +153,14 @@ def _tally(cases: Sequence[Case], family: Family, sources: Collection[str]) -> T
     return {stratum: family.count(group, sources) for stratum, group in groups.items()}
 
 
-def added(left: Tally, right: Tally) -> Tally:
+def _clusters(cases: Sequence[Case], family: Family, sources: Collection[str]) -> Clusters:
+    groups: dict[tuple[str | None, str], list[Case]] = {}
+    for case in cases:
+        groups.setdefault((case.get(STRATUM), case[family.cluster]), []).append(case)
+    return {key: family.count(group, sources) for key, group in groups.items()}
+
+
+def added(left: Mapping[Any, Counts], right: Mapping[Any, Counts]) -> Mapping[Any, Counts]:
     """Add two tallies of one family."""
     total = dict(left)
     for stratum, counts in right.items():

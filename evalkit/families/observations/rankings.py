@@ -21,7 +21,7 @@ PART_BYTES = 8 * 1024 * 1024
 """About how many bytes of lines are read at a time."""
 
 
-def cases_part(cases: Sequence[Any], sources: Collection[str] | None) -> Part:
+def cases_part(cases: Sequence[Any], sources: Collection[str] | None, *, by_source: bool = False) -> Part:
     """Read parsed cases."""
     queries: dict[int, Query] = {}
     broken = []
@@ -32,17 +32,19 @@ def cases_part(cases: Sequence[Any], sources: Collection[str] | None) -> Part:
             queries[place] = found
         else:
             broken.append(_placed(_named((*flaws, *(() if isinstance(found, Query) else found)), value), place))
-    tally = Tally.of_queries(queries.values())
+    tally = Tally.of_queries(queries.values(), by_source=by_source)
     canonical = ",".join(map(canonical_query, queries.values())).encode("utf-8")
     ids = [query.query_id for query in queries.values()]
     return Part(len(cases), list(queries), ids, tally, canonical, Ledger.of(broken))
 
 
-def line_parts(parts: Iterable[bytes], sources: Collection[str] | None, engine: Engine | None = None) -> Iterator[Part]:
+def line_parts(
+    parts: Iterable[bytes], sources: Collection[str] | None, engine: Engine | None = None, *, by_source: bool = False
+) -> Iterator[Part]:
     """Read whole lines, part by part."""
-    from evalkit.families.ranking.lines import read_chunks  # only where there are lines: it takes the dataframe library
+    from evalkit.families.ranking.lines import read_chunks  # only where there are lines: it takes polars
 
-    for found in read_chunks(parts, sources, engine) if engine else read_chunks(parts, sources):
+    for found in read_chunks(parts, sources, engine, by_source=by_source):
         ledger = Ledger.of(_placed(faults, line - 1) for line, faults in found.faults)
         places = (found.lines - 1).to_list()
         yield Part(found.line_count, places, found.ids.to_list(), found.tally, bytes(found.canonical), ledger)

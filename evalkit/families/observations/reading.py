@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evalkit.engines.engine import Engine
     from evalkit.families.ranking.trec import TrecCounts
     from evalkit.reading.read import Progress
+    from evalkit.uncertainty.chosen import Chosen
 
 _CASES = 2_000
 """Cases of a document that are read at a time."""
@@ -77,10 +78,17 @@ class Reading:
     """What was read so far."""
 
     def __init__(
-        self, document: Document, label: str, progress: Progress | None = None, engine: Engine | None = None
+        self,
+        document: Document,
+        label: str,
+        progress: Progress | None = None,
+        chosen: Chosen | None = None,
+        engine: Engine | None = None,
     ) -> None:
         """Begin with a document whose header was judged, and the name that it is reported under."""
         self._engine = engine
+        self._chosen = chosen
+        self._clusters: dict[str, dict[Any, Any]] = {}
         self._progress = progress
         self._document = document
         self._label = label
@@ -104,9 +112,9 @@ class Reading:
     def cases(self, name: str, cases: Sequence[Any], spread: Spread | ByEngine) -> None:
         """Read a list that stands in the document."""
         if name == RETRIEVAL:
-            found: Iterable[Part] = [rankings.cases_part(cases, self._document.sources)]
+            found: Iterable[Part] = [rankings.cases_part(cases, self._document.sources, by_source=self._clustered)]
         else:
-            found = spread.read(Task(name, some) for some in _portions(cases))
+            found = spread.read(Task(name, some, self._clustered) for some in _portions(cases))
 
         def where(fault: Violation) -> Violation:
             inside = f".{fault.field}" if fault.field else ""
@@ -117,7 +125,8 @@ class Reading:
     def lines(self, name: str, source: Source, spread: Spread | ByEngine) -> None:
         """Read a list that comes as JSON Lines."""
         if name != RETRIEVAL:
-            found = spread.read(Task(name, some) for part in self._watched(parts(source)) for some in _pieces(part))
+            pieces = (some for part in self._watched(parts(source)) for some in _pieces(part))
+            found = spread.read(Task(name, some, self._clustered) for some in pieces)
         else:
             found = self._rankings_of(source)
 
@@ -129,7 +138,7 @@ class Reading:
 
     def _rankings_of(self, source: Source) -> Iterator[Part]:
         some = self._watched(parts(source, rankings.PART_BYTES))
-        return rankings.line_parts(some, self._document.sources, self._engine)
+        return rankings.line_parts(some, self._document.sources, self._engine, by_source=self._clustered)
 
     def judged(self, judged: Judged) -> None:
         """Read judged rankings from the files of TREC."""
@@ -167,8 +176,12 @@ class Reading:
         header = self._document.header
         if self._broken or header is None:
             raise Refusal(self._shown, self._counts, self._broken)
-        tallies = Tallies(self._tallies, self._rankings)
-        return report(header, tallies, self.digest.hexdigest(), self._trec)
+        tallies = Tallies(self._tallies, self._rankings, self._clusters)
+        return report(header, tallies, self.digest.hexdigest(), self._trec, self._chosen)
+
+    @property
+    def _clustered(self) -> bool:
+        return self._chosen is not None
 
     def _watched(self, some: Iterable[bytes]) -> Iterator[bytes]:
         for part in some:
@@ -184,6 +197,8 @@ class Reading:
                 ids.add([base + one for one in part.places], part.ids)
                 self.digest.cases(part.canonical)
                 self._add(name, part.tally)
+                if part.clusters is not None:
+                    _add_to(self._clusters.setdefault(name, {}), part.clusters)
                 self._note(part.ledger, lambda fault, base=base: where(replace(fault, line=base + (fault.line or 0))))  # type: ignore[misc]
                 base += part.size
             self._note(Ledger.of(_twice(name, ids, place)), where)
@@ -193,8 +208,7 @@ class Reading:
         if name == RETRIEVAL:
             self._rankings += tally
         else:
-            own = self._tallies.setdefault(name, {})
-            own |= added({one: own[one] for one in tally if one in own}, tally)  # strata may be many: none is copied
+            _add_to(self._tallies.setdefault(name, {}), tally)
 
     def _note(self, ledger: Ledger, where: Where) -> None:
         """Keep the violations of the first broken places in words, and count all."""
@@ -203,6 +217,10 @@ class Reading:
         self._shown += [where(fault) for fault in ledger.shown if fault.line in kept]
         self._counts.update(ledger.counts)
         self._broken += ledger.lines
+
+
+def _add_to(own: dict[Any, Any], tally: Mapping[Any, Any]) -> None:
+    own |= added({one: own[one] for one in tally if one in own}, tally)  # strata may be many: none is copied
 
 
 def _twice(name: str, ids: Ids, place: Callable[[int], str]) -> Iterator[tuple[Violation, ...]]:

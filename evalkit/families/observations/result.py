@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from evalkit.exact import Ratio, rounded
 from evalkit.families.observations.document import DEVELOPMENT, Header
 from evalkit.families.observations.measured import CAUTION, Row, Tallies, rows
+from evalkit.families.observations.sure import Statistics, ends_of
 from evalkit.metric import Measurement
 from evalkit.report import canonical, document, written
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalkit.families.ranking.trec import TrecCounts
+    from evalkit.uncertainty.chosen import Chosen
 
 SCHEMA = "evalkit-measurement-v1"
 MEASUREMENTS = "measurements"
@@ -30,6 +32,9 @@ LIMITATIONS = (
     "No uncertainty is estimated; small samples say little.",
 )
 """What a chart of any measurement must say."""
+
+INTERVALS = "Intervals say how numbers would vary with other sources of the same kind, and nothing of wrong labels."
+"""What stands in place of the last where uncertainty is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,7 @@ class MeasurementReport:
         trec: What was left out or added while TREC files were read; None where there were none.
         limitations: What a chart of these numbers must say.
         rows: The measures with their exact values.
+        statistics: How sure the numbers are; None where nobody asked.
     """
 
     SNAKE_CASE: ClassVar[bool] = True
@@ -143,6 +149,7 @@ class MeasurementReport:
     trec: Mapping[str, Any] | None
     limitations: tuple[str, ...]
     rows: tuple[Row, ...] = field(repr=False, compare=False, metadata={"report": False})
+    statistics: Statistics | None = field(default=None, metadata={"optional": True})
 
     def __getitem__(self, key: str | tuple[str, str]) -> Mapping[str, Any]:
         """Return a measure by its name, or by its name and the system."""
@@ -176,7 +183,10 @@ class MeasurementReport:
         """Return the numbers as a tidy table, one row a number."""
         from evalkit.results import tables
 
-        return {MEASUREMENTS: tables.measurements("measurement", self.measurements)}
+        found = tables.measurements("measurement", self.measurements)
+        if self.statistics is not None:
+            found = tables.with_intervals(found, ends_of(self.statistics, self.split), self.statistics.level)
+        return {MEASUREMENTS: found}
 
     def write_tables(self, folder: str | Path) -> None:
         """Write a results folder, whole or not at all: ``report.json`` and ``measurements.parquet``."""
@@ -193,10 +203,13 @@ class MeasurementReport:
         write_folder(Path(folder), fill)
 
 
-def report(header: Header, tallies: Tallies, sha256: str, trec: TrecCounts | None) -> MeasurementReport:
+def report(
+    header: Header, tallies: Tallies, sha256: str, trec: TrecCounts | None, chosen: Chosen | None = None
+) -> MeasurementReport:
     """Make the report."""
     over_all = tuple(rows(tallies, header.split))
     by_stratum = {name: tuple(rows(own, header.split, name)) for name, own in tallies.by_stratum().items()}
+    whole = (*over_all, *(row for found in by_stratum.values() for row in found))
     return MeasurementReport(
         schema=SCHEMA,
         run_id=header.run_id,
@@ -212,13 +225,21 @@ def report(header: Header, tallies: Tallies, sha256: str, trec: TrecCounts | Non
         metrics=tuple(row.plain() for row in over_all),
         strata=tuple(Stratum(name, tuple(row.plain() for row in found)) for name, found in by_stratum.items()),
         trec=None if trec is None else document(trec),
-        limitations=tuple(_limitations(header, over_all)),
-        rows=(*over_all, *(row for found in by_stratum.values() for row in found)),
+        limitations=tuple(_limitations(header, over_all, sure=chosen is not None)),
+        rows=whole,
+        statistics=None if chosen is None else _statistics(tallies, whole, chosen),
     )
 
 
-def _limitations(header: Header, over_all: tuple[Row, ...]) -> Iterator[str]:
-    yield from LIMITATIONS
+def _statistics(tallies: Tallies, measured: tuple[Row, ...], chosen: Chosen) -> Statistics:
+    from evalkit.families.observations.statistics import statistics  # it takes the statistics library
+
+    return statistics(tallies, measured, chosen)
+
+
+def _limitations(header: Header, over_all: tuple[Row, ...], *, sure: bool) -> Iterator[str]:
+    yield from LIMITATIONS[:-1]
+    yield INTERVALS if sure else LIMITATIONS[-1]
     if header.split == DEVELOPMENT:
         yield "This is a development run: its sources were seen before, and it says nothing about held-out ones."
     notes: dict[str, Any] = {}

@@ -16,22 +16,31 @@ from evalkit.exact import tolerance
 from evalkit.families.probability import refuse
 from evalkit.families.probability.defaults import BINS, MAX_BINS, MAX_GOLD, SUM_TOLERANCE
 from evalkit.families.probability.gold import Gold, GoldKind, compact
-from evalkit.families.probability.join import Joined, join
+from evalkit.families.probability.join import MORE_KEYS, Joined, join
 from evalkit.families.probability.metrics import Bin, Class, Counts
-from evalkit.families.probability.prediction import Prediction
+from evalkit.families.probability.prediction import FIELDS, Prediction
 from evalkit.families.probability.result import Evaluation, evaluation
 from evalkit.families.probability.terms import BIN_KEYS, CLASS_KEYS
 from evalkit.formats.flat import FlatRows, nothing
+from evalkit.reading.contributors import CONTRIBUTOR
 from evalkit.reading.counted import Place, assert_records, empty, evidence_of, ledger_of
 from evalkit.reading.engine import WORKERS, Asked, Workers, digests_by, gather, workers_of
 from evalkit.reading.read import Progress
 from evalkit.reading.tally import Pile, merge
+from evalkit.records.rules import is_name
+from evalkit.records.strict_json import show
 from evalkit.sources.formats import read_flat
 from evalkit.sources.partition import Inputs, Partition
 from evalkit.sources.source import listed, resolve_sides
+from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES
+from evalkit.uncertainty.chosen import Chosen, choose
 
 if TYPE_CHECKING:
     from evalkit.sources.source import Input
+    from evalkit.uncertainty.told import Statistics
+
+_READ = frozenset(one.name for one in (*FIELDS, *GoldKind().fields))
+"""The fields that mean something already."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +52,20 @@ class Question:
     synthetic: bool = False
     run: Mapping[str, Any] | None = None
     max_gold: int = MAX_GOLD
+    chosen: Chosen | None = None
 
     def __post_init__(self) -> None:
         if type(self.bins) is not int or not 1 <= self.bins <= MAX_BINS:
             message = f"must be a whole number from 1 to {MAX_BINS:,}"
             raise Refusal.of(Violation("bins", message, field="bins", value=str(self.bins)))
+        if self.cluster_by is not None and (self.cluster_by in {*_READ, "row"} or not is_name(self.cluster_by)):
+            message = f"must name a field of its own, none of {', '.join(sorted(_READ))}"
+            raise Refusal.of(Violation("cluster-by", message, field="cluster-by", value=show(self.cluster_by)))
+
+    @property
+    def cluster_by(self) -> str | None:
+        """The field that rows are clustered by, or None."""
+        return None if self.chosen is None else self.chosen.cluster_by
 
 
 def evaluate(
@@ -59,6 +77,12 @@ def evaluate(
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
     max_gold: int = MAX_GOLD,
+    interval: str | float | Decimal | Fraction | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    min_contributors: int = MIN_CONTRIBUTORS,
+    cluster_by: str | None = None,
+    calibration: bool = False,
     executor: Asked = None,
 ) -> Evaluation:
     r"""Measure probability vectors against gold: accuracy, calibration and proper scores, per family and model.
@@ -72,6 +96,13 @@ def evaluate(
         sum_tolerance: How far the sum of a vector may be off 1, best as decimal text. Vectors are never renormalised.
         synthetic: Say in the report that the records are invented.
         run: The caller's own record of the run, put into the report as it is.
+        interval: The confidence of intervals, such as ``"0.95"``; none are made where it is not given.
+        replicates: Resamples for the expected calibration error.
+        seed: Their seed.
+        min_contributors: Fewest clusters of rows that an interval is given for.
+        cluster_by: The field of gold, or of predictions, that says which rows belong together: a text, or a whole
+            number. Without it each row stands for itself.
+        calibration: Judge calibration honestly.
         max_gold: Most gold rows; they are held in memory, by every worker too.
         executor: Where files are read: an executor of Dask or any other, or a text as ``--engine`` takes it; the
             default is threads of this process. The report is the same.
@@ -93,7 +124,8 @@ def evaluate(
     >>> found.accuracy, found.ece, found.brier_multiclass, found.n_missing
     (1.0, 0.25, 0.125, 1)
     """
-    question = Question(bins, tolerance(sum_tolerance, "sum-tolerance"), synthetic, run, max_gold)
+    chosen = choose(interval, replicates, seed, min_contributors, cluster_by=cluster_by, calibration=calibration)
+    question = Question(bins, tolerance(sum_tolerance, "sum-tolerance"), synthetic, run, max_gold, chosen)
     sides = resolve_sides(listed(predictions), listed(gold))
     with workers_of(executor) as workers:
         digests = digests_by(workers)
@@ -122,15 +154,20 @@ def evaluate_inputs(
 ) -> Evaluation:
     """Read inputs that are open and measure the predictions. See ``evalkit.evaluate``."""
     answers = _read_gold(gold, question, workers, progress)
-    held = Gold([(part.place, part.table) for part in answers])
+    held = Gold([(part.place, part.table) for part in answers], question.cluster_by)
+    unclustered = _clustered(held, question)
     answers = [part._replace(table=part.table.clear()) for part in answers]
-    kind = Prediction(question.sum_tolerance)
-    task = partial(join, kind=kind, gold=held, bins=question.bins)
+    kind = Prediction(question.sum_tolerance, None if CONTRIBUTOR in held.table.columns else question.cluster_by)
+    calibration = question.chosen is not None and question.chosen.calibration
+    task = partial(join, kind=kind, gold=held, bins=question.bins, calibration=calibration)
     by_class, by_bin = (Pile(partial(merge, keys=keys)) for keys in (CLASS_KEYS, BIN_KEYS))
+    more = {name: Pile(partial(merge, keys=keys)) for name, keys in MORE_KEYS.items()}
     parts: list[Joined] = []
     for part in gather(task, predictions.partitions(), workers):
         by_class.add(part.by_class)
         by_bin.add(part.by_bin)
+        for name, tally in part.more.tallies.items():
+            more[name].add(tally)
         parts.append(part.emptied())
         if progress is not None:
             progress(part.stored, part.records)
@@ -142,20 +179,56 @@ def evaluate_inputs(
     twice = refuse.twice_predicted(held, predictions, parts, workers)
     refuse.refuse(twice, refuse.twice_in_gold(held, gold, answers))
     refuse.refuse(refuse.apart(predictions, parts), refuse.without_gold(predictions, parts))
+    refuse.refuse(refuse.unclustered_gold(held, unclustered, gold, answers, question.cluster_by))
+    refuse.refuse(refuse.unclustered(predictions, parts, question.cluster_by))
+    counts = _counts(held.items(), by_class.whole(), by_bin.whole(), _models(parts))
     return evaluation(
-        _counts(held.items(), by_class.whole(), by_bin.whole(), _models(parts)),
+        counts,
         question.bins,
         evidence,
         synthetic=question.synthetic,
         run=question.run,
         warnings=tuple(remark for side in evidence.values() for remark in empty(side)),
+        judged=None if question.chosen is None else _judged(counts, more, question.chosen, question.bins),
     )
+
+
+def _clustered(held: Gold, question: Question) -> int | None:
+    """Say of each gold row to which cluster it belongs; where no gold row tells, predictions do.
+
+    Returns:
+        The first gold row that does not tell, though others do; None where there is none.
+    """
+    if question.chosen is None:
+        return None
+    if question.cluster_by is None:
+        from evalkit.uncertainty.row_keys import row_keys
+
+        held.table = held.table.with_columns(row_keys(held.table["id"]).alias(CONTRIBUTOR))
+        return None
+    lacking = held.table[CONTRIBUTOR].is_null()
+    if lacking.all():
+        held.table = held.table.drop(CONTRIBUTOR)
+        return None
+    return lacking.arg_max() if lacking.any() else None
+
+
+def _judged(
+    counts: Mapping[str | None, Mapping[str, Counts]], more: Mapping[str, Pile], chosen: Chosen, bins: int
+) -> tuple[Statistics, pl.DataFrame]:
+    """Say how sure the numbers are, and of which tallies that was made."""
+    from evalkit.families.probability.statistics import Tallies, statistics
+
+    found = {name: merge([pile.whole()], MORE_KEYS[name]) for name, pile in more.items() if pile.whole().width}
+    tallies = Tallies(**found)
+    return statistics(counts, tallies, chosen, bins), tallies.contributors
 
 
 def _read_gold(gold: Inputs, question: Question, workers: Workers, progress: Progress | None) -> list[GoldPart]:
     parts: list[GoldPart] = []
     records = 0
-    for part in gather(_read_gold_part, gold.partitions(), workers):
+    task = partial(_read_gold_part, cluster_by=question.cluster_by)
+    for part in gather(task, gold.partitions(), workers):
         parts.append(part)
         records += part.records
         if records > question.max_gold:
@@ -169,15 +242,16 @@ def _read_gold(gold: Inputs, question: Question, workers: Workers, progress: Pro
     return parts
 
 
-def _read_gold_part(partition: Partition) -> GoldPart:
-    found: list[FlatRows] = list(read_flat(partition, GoldKind()))
+def _read_gold_part(partition: Partition, cluster_by: str | None = None) -> GoldPart:
+    kind = GoldKind(cluster_by)
+    found: list[FlatRows] = list(read_flat(partition, kind))
     return GoldPart(
         (partition.source, partition.number),
         partition.stored,
         sum(rows.lines for rows in found),
         sum(rows.records for rows in found),
         sum((rows.ledger for rows in found), Ledger()),
-        pl.concat([compact(rows.table.rows) for rows in found] or [compact(nothing(GoldKind()).rows)]),
+        pl.concat(compact(rows, cluster_by) for rows in [one.table.rows for one in found] or [nothing(kind).rows]),
     )
 
 

@@ -37,6 +37,13 @@ class Faults:
             self.note(Violation(rule, message, field=name, value=show(value)))
         return None
 
+    def take_name(self, name: str) -> str | None:
+        """Take a text without U+0000, or a whole number as the text that spells it; None where it is absent or null."""
+        value = self._document.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return self.take_text(name, "cluster")
+
     def all(self) -> tuple[Violation, ...]:
         """Return the violations, each with the side and the id of the document."""
         where = self._side if self.id is None else f"{self._side} {show(self.id)}"

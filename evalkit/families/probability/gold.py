@@ -11,8 +11,9 @@ import polars as pl
 
 from evalkit.errors import Violation
 from evalkit.families.probability.faults import Faults
-from evalkit.families.probability.prediction import no_nul
+from evalkit.families.probability.prediction import named, no_nul, own_field
 from evalkit.formats.flat import LINE, TEXT, Field, Table, Values, nothing
+from evalkit.reading.contributors import numbers_of
 from evalkit.reading.counted import Place
 
 UNLABELLED = "unlabelled"
@@ -21,7 +22,13 @@ UNLABELLED = "unlabelled"
 
 @dataclass(frozen=True, slots=True)
 class GoldKind:
-    """The kind of record that a gold row is."""
+    """The kind of record that a gold row is.
+
+    Attributes:
+        cluster_by: The field that says which rows belong together, or None.
+    """
+
+    cluster_by: str | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -31,6 +38,7 @@ class GoldKind:
             Field("gold", TEXT),
             Field("family", TEXT, required=False),
             Field("positive", TEXT, required=False),
+            *own_field(self.cluster_by),
         )
 
     def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
@@ -38,19 +46,21 @@ class GoldKind:
         faults = Faults(document, "gold")
         gold = faults.take_text("gold", "gold", required=True)
         family, positive = faults.take_text("family", "family"), faults.take_text("positive", "positive")
-        return faults.all() if faults.found else (faults.id, gold, family, positive)
+        own = () if self.cluster_by is None else (faults.take_name(self.cluster_by),)
+        return faults.all() if faults.found else (faults.id, gold, family, positive, *own)
 
     def is_valid(self, table: Table) -> pl.Series:
         """Tell the rows that are valid beyond doubt."""
         checks = [no_nul("id"), no_nul("gold")]
-        checks += [no_nul(name).fill_null(value=True) for name in ("family", "positive")]
+        checks += [no_nul(name).fill_null(value=True) for name in ("family", "positive", *named(self.cluster_by))]
         return table.rows.select(pl.all_horizontal(checks).fill_null(value=False)).to_series()
 
 
-def compact(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return gold rows as they are held: texts that repeat as categories."""
+def compact(rows: pl.DataFrame, cluster_by: str | None = None) -> pl.DataFrame:
+    """Return gold rows as they are held: texts that repeat as categories, what rows are clustered by as a number."""
     repeated = pl.col("gold", "positive").cast(pl.Categorical)
-    return rows.select("id", repeated, pl.col("family").fill_null(UNLABELLED).cast(pl.Categorical), LINE)
+    own = [numbers_of(rows[name]) for name in named(cluster_by)]
+    return rows.select("id", repeated, pl.col("family").fill_null(UNLABELLED).cast(pl.Categorical), LINE, *own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +79,13 @@ class Gold:
     one comparison of texts. Hashes are spread evenly: cut into as many ranges as there are rows, each holds one or two.
     """
 
-    def __init__(self, parts: Sequence[tuple[Place, pl.DataFrame]]) -> None:
+    def __init__(self, parts: Sequence[tuple[Place, pl.DataFrame]], cluster_by: str | None = None) -> None:
         ordered = sorted(parts, key=lambda part: part[0])
         self._places = [place for place, _ in ordered]
         self._firsts = [0]
         for _, table in ordered:
             self._firsts.append(self._firsts[-1] + table.height)
-        none = compact(nothing(GoldKind()).rows)
+        none = compact(nothing(GoldKind(cluster_by)).rows, cluster_by)
         self.table = pl.concat([none, *(table for _, table in ordered)], rechunk=True)
         self._make_index()
 

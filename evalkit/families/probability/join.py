@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
 import polars as pl
@@ -13,6 +14,7 @@ from evalkit.families.probability import terms
 from evalkit.families.probability.gold import Gold
 from evalkit.families.probability.prediction import Prediction
 from evalkit.formats.flat import LINE, FlatRows, broken
+from evalkit.reading.contributors import CONTRIBUTOR, numbers_of
 from evalkit.reading.counted import Place
 from evalkit.reading.tally import merge
 from evalkit.records.strict_json import show
@@ -48,6 +50,34 @@ class Unmet:
         return Unmet(self.count + other.count, tuple(ids), pl.concat([self.hashes, other.hashes]))
 
 
+MORE_KEYS = {
+    "contributors": terms.CONTRIBUTOR_KEYS,
+    "levels": terms.LEVEL_KEYS,
+    "options": terms.OPTION_KEYS,
+}
+"""By what the tallies are counted that statistics need."""
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """What statistics need of predictions.
+
+    Attributes:
+        tallies: By the names of ``MORE_KEYS``; those alone that are asked for.
+        unclustered: The first line without what rows are clustered by; None where all have it.
+    """
+
+    tallies: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    unclustered: int | None = None
+
+    def __add__(self, later: More) -> More:
+        """Add what a later piece gave."""
+        lines = [line for line in (self.unclustered, later.unclustered) if line is not None]
+        names = dict.fromkeys((*self.tallies, *later.tallies))
+        every = {name: [one.tallies[name] for one in (self, later) if name in one.tallies] for name in names}
+        return More({name: merge(some, MORE_KEYS[name]) for name, some in every.items()}, min(lines, default=None))
+
+
 @dataclass(frozen=True, slots=True)
 class Joined:
     """What one partition of predictions gave; lines count from 0 in it.
@@ -65,6 +95,7 @@ class Joined:
         named: Whether some prediction has a model.
         by_class: See ``terms.outcomes``.
         by_bin: See ``terms.outcomes``.
+        more: What statistics need.
     """
 
     place: Place
@@ -79,6 +110,7 @@ class Joined:
     named: bool
     by_class: pl.DataFrame
     by_bin: pl.DataFrame
+    more: More
 
     def __add__(self, later: Joined) -> Joined:
         """Add what a later piece of the same partition gave."""
@@ -96,29 +128,46 @@ class Joined:
             self.named or later.named,
             merge([self.by_class, later.by_class], terms.CLASS_KEYS),
             merge([self.by_bin, later.by_bin], terms.BIN_KEYS),
+            self.more + later.more,
         )
 
     def emptied(self) -> Joined:
         """Return it without the tallies, which are added up elsewhere."""
-        return replace(self, by_class=self.by_class.clear(), by_bin=self.by_bin.clear())
+        more = replace(self.more, tallies={})
+        return replace(self, by_class=self.by_class.clear(), by_bin=self.by_bin.clear(), more=more)
 
 
-def join(partition: Partition, kind: Prediction, gold: Gold, bins: int) -> Joined:
-    """Read one partition of predictions and meet it with gold, piece by piece."""
-    pieces = (_join(rows, partition, gold, bins) for rows in read_flat(partition, kind))
-    first = next(pieces, None) or _join(broken(kind, ()), partition, gold, bins)
+def join(partition: Partition, kind: Prediction, gold: Gold, bins: int, *, calibration: bool = False) -> Joined:
+    """Read one partition of predictions and meet it with gold, piece by piece.
+
+    Args:
+        partition: The partition.
+        kind: What a prediction is.
+        gold: All gold rows.
+        bins: The number of confidence bins.
+        calibration: Whether levels of probabilities are to be counted.
+    """
+    counted = partial(_join, partition=partition, kind=kind, gold=gold, bins=bins, calibration=calibration)
+    pieces = (counted(rows) for rows in read_flat(partition, kind))
+    first = next(pieces, None) or counted(broken(kind, ()))
     return reduce(add, pieces, first)
 
 
-def _join(rows: FlatRows, partition: Partition, gold: Gold, bins: int) -> Joined:
+def _join(
+    rows: FlatRows, partition: Partition, kind: Prediction, gold: Gold, bins: int, *, calibration: bool
+) -> Joined:
     read = rows.table.rows
     table = read.with_columns(pl.col("model").cast(pl.Categorical), gold.find(read["id"]).alias("key"))
     met, unmet = table, table.clear()
     if table["key"].null_count():
         met, unmet = table.filter(pl.col("key").is_not_null()), table.filter(pl.col("key").is_null())
-    joined = _with_gold(met, rows.table.lists["option_ids"], gold)
+    lists = rows.table.lists["option_ids"]
+    joined = _with_gold(met, lists, gold)
+    if kind.cluster_by is not None and CONTRIBUTOR not in joined.columns:
+        joined = joined.with_columns(numbers_of(joined[kind.cluster_by]))
     fits, apart = _fitting(joined)
-    by_class, by_bin = terms.outcomes(fits, bins)
+    scored, labelled = terms.judged(fits, bins)
+    by_class, by_bin = terms.outcomes(scored, labelled)
     unnamed = table.filter(pl.col("model").is_null())[LINE]
     return Joined(
         (partition.source, partition.number),
@@ -133,7 +182,21 @@ def _join(rows: FlatRows, partition: Partition, gold: Gold, bins: int) -> Joined
         table["model"].null_count() < table.height,
         by_class,
         by_bin,
+        _more(fits, lists, scored, labelled, calibration=calibration),
     )
+
+
+def _more(
+    fits: pl.DataFrame, lists: pl.Series, scored: pl.DataFrame, labelled: pl.DataFrame, *, calibration: bool
+) -> More:
+    found, first = {}, None
+    if CONTRIBUTOR in fits.columns:
+        found["contributors"] = terms.by_contributor(scored, labelled)
+        lacking = fits.filter(pl.col(CONTRIBUTOR).is_null())[LINE]
+        first = None if lacking.is_empty() else int(lacking.sort()[0])
+    if calibration:
+        found |= {"levels": terms.levels(scored), "options": terms.option_levels(fits, lists)}
+    return More(found, first)
 
 
 def _unmet(rows: pl.DataFrame, gold: Gold) -> Unmet:
@@ -146,7 +209,8 @@ def _unmet(rows: pl.DataFrame, gold: Gold) -> Unmet:
 
 def _with_gold(met: pl.DataFrame, lists: pl.Series, gold: Gold) -> pl.DataFrame:
     """Add what gold says of each prediction, and where its answer and its positive class stand among the options."""
-    rows = met.hstack(gold.table.select("gold", "family", "positive")[met["key"]])
+    names = [name for name in ("gold", "family", "positive", CONTRIBUTOR) if name in gold.table.columns]
+    rows = met.hstack(gold.table.select(names)[met["key"]])
     place, positive = rows["option_ids"], rows["positive"].cast(pl.String)
     slot = terms.slots(lists, place, rows["gold"].cast(pl.String))
     binary = (lists.list.len() == len(_BINARY)) & (lists.list.get(0, null_on_oob=True) == _BINARY[0])

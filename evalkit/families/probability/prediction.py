@@ -14,7 +14,7 @@ import polars as pl
 from evalkit.errors import Violation
 from evalkit.exact import PLACES
 from evalkit.families.probability.faults import Faults
-from evalkit.formats.flat import NUMBERS, TEXT, TEXTS, Field, Table, Values
+from evalkit.formats.flat import NAME, NUMBERS, TEXT, TEXTS, Field, Table, Values
 from evalkit.records.rules import is_confidence, is_name, judge_model
 from evalkit.records.strict_json import show
 
@@ -34,20 +34,32 @@ FIELDS = (
 )
 
 
+def named(name: str | None) -> tuple[str, ...]:
+    """Return a name that may be None as none or one."""
+    return () if name is None else (name,)
+
+
+def own_field(cluster_by: str | None) -> tuple[Field, ...]:
+    """Return the field that rows are clustered by, where there is one: a text, or a whole number as its digits."""
+    return tuple(Field(name, NAME, required=False) for name in named(cluster_by))
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """The kind of record that a prediction is.
 
     Attributes:
         tolerance: How far the sum of a vector may be off 1.
+        cluster_by: The field that says which rows belong together, or None.
     """
 
     tolerance: Fraction
+    cluster_by: str | None = None
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """The fields that are read."""
-        return FIELDS
+        return (*FIELDS, *own_field(self.cluster_by))
 
     def judge(self, document: Mapping[str, Any]) -> Values | tuple[Violation, ...]:
         """Return the values of a prediction, or the rules that it breaks."""
@@ -60,9 +72,10 @@ class Prediction:
         model = document.get("model")
         if model is not None and (fault := judge_model(model)) is not None:
             faults.note(fault, "model")
+        own = () if self.cluster_by is None else (faults.take_name(self.cluster_by),)
         if faults.found:
             return faults.all()
-        return faults.id, options, vector, label, model
+        return faults.id, options, vector, label, model, *own
 
     def _vector(self, document: Mapping[str, Any], options: list[str] | None, faults: Faults) -> list[float] | None:
         vector = document.get("probabilities")
@@ -100,8 +113,9 @@ class Prediction:
             known = sound & pl.Series(_is_known(table))
         judged = pl.when(pl.col("probabilities").is_null()).then(known).otherwise(within & sound)
         wrong = [name for name in frame["model"].unique().drop_nulls() if not is_name(name)]
-        named = ~pl.col("model").is_in(wrong).fill_null(value=False) if wrong else pl.lit(value=True)
-        checks = pl.all_horizontal("sound", no_nul("id"), judged, named)
+        modelled = ~pl.col("model").is_in(wrong).fill_null(value=False) if wrong else pl.lit(value=True)
+        own = [no_nul(name).fill_null(value=True) for name in named(self.cluster_by)]
+        checks = pl.all_horizontal("sound", no_nul("id"), judged, modelled, *own)
         return rows.select(checks.fill_null(value=False)).to_series()
 
 

@@ -173,6 +173,32 @@ def partly_named(inputs: Inputs, parts: Sequence[Joined]) -> Ledger:
     return Ledger()
 
 
+def unclustered_gold(
+    gold: Gold, row: int | None, inputs: Inputs, parts: Sequence[Counted], field: str | None
+) -> Ledger:
+    """Say where the first gold row stands that lacks what rows are clustered by, if others have it."""
+    if row is None:
+        return Ledger()
+    place, line = gold.place_of(row)
+    return _unclustered(inputs, place, starts_of(parts)[place] + line, field, "other gold rows have it; all must")
+
+
+def unclustered(inputs: Inputs, parts: Sequence[Joined], field: str | None) -> Ledger:
+    """Say where the first prediction stands that lacks what rows are clustered by, where no gold row has it."""
+    starts = starts_of(parts)
+    for part in in_order(parts):
+        if (line := part.more.unclustered) is not None:
+            return _unclustered(inputs, part.place, starts[part.place] + line, field, "no gold row has it either")
+    return Ledger()
+
+
+def _unclustered(inputs: Inputs, place: Place, line: int, field: str | None, others: str) -> Ledger:
+    source = place[0]
+    message = f"is missing, and rows are clustered by it; {others}"
+    fault = Violation("cluster-missing", message, inputs.labels[source], line, field, unit=inputs.units[source])
+    return Ledger.of([(fault,)])
+
+
 def refuse(*ledgers: Ledger) -> None:
     """Refuse for all that ledgers counted, if they counted anything.
 

@@ -12,12 +12,13 @@ import polars as pl
 from evalkit.families.probability.family import Metrics, summarize
 from evalkit.families.probability.measured import measurements
 from evalkit.families.probability.metrics import Counts, added
-from evalkit.families.probability.rows import COLUMNS, family_tables
+from evalkit.families.probability.rows import COLUMNS, CONTRIBUTORS, contributor_rows, family_tables
 from evalkit.metric import Measurement, Place
 from evalkit.report import canonical, document, written
 from evalkit.results import tables
 from evalkit.results.files import write_file, write_folder
 from evalkit.sources.source import Evidence
+from evalkit.uncertainty.told import Statistics, ends_of
 
 SCHEMA = "evalkit-evaluation-v1"
 
@@ -74,6 +75,8 @@ class Evaluation:
         by_family: Those of each family, sorted by its name; None likewise.
         by_model: Both for each model, sorted by its name; None where predictions name none.
         warnings: What the caller should know though nothing was refused.
+        contributors: The tallies that intervals are made of; None where no statistics were asked for.
+        statistics: How sure the numbers are; None likewise.
     """
 
     SNAKE_CASE: ClassVar[bool] = True
@@ -89,6 +92,8 @@ class Evaluation:
     by_family: Mapping[str, Metrics] | None
     by_model: Mapping[str, ModelMetrics] | None
     warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
+    contributors: pl.DataFrame | None = field(default=None, repr=False, compare=False, metadata={"report": False})
+    statistics: Statistics | None = field(default=None, metadata={"optional": True})
 
     @property
     def models(self) -> Mapping[str | None, ModelMetrics]:
@@ -122,13 +127,17 @@ class Evaluation:
 
         def fill(inside: Path) -> None:
             write_file(inside / "report.json", written(self))
-            tables.write_tables(inside, COLUMNS, self._chunks(), notes)
+            tables.write_tables(inside, self._columns, self._chunks(), notes)
 
         write_folder(Path(folder), fill)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the numbers as tidy tables with snake_case columns, one row a thing."""
-        return tables.joined(COLUMNS, self._chunks())
+        return tables.joined(self._columns, self._chunks())
+
+    @property
+    def _columns(self) -> Mapping[str, dict[str, pl.DataType]]:
+        return COLUMNS if self.contributors is None else {**COLUMNS, "contributors": CONTRIBUTORS}
 
     def _places(self) -> Iterator[tuple[Place, Metrics]]:
         for model, own in self.models.items():
@@ -138,8 +147,15 @@ class Evaluation:
 
     def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
         """Make the rows of each table, family by family."""
+        ends = {} if self.statistics is None else ends_of(self.statistics, "family")
         for place, one in self._places():
-            yield family_tables(place, one)
+            rows = family_tables(place, one)
+            if self.statistics is not None:
+                own, level = ends[place.model, place.stratum], self.statistics.level
+                rows["measurements"] = tables.with_intervals(rows["measurements"], own, level)
+            yield rows
+        if self.contributors is not None:
+            yield {"contributors": contributor_rows(self.contributors)}
 
 
 def evaluation(
@@ -150,6 +166,7 @@ def evaluation(
     synthetic: bool,
     run: Mapping[str, Any] | None,
     warnings: tuple[str, ...],
+    judged: tuple[Statistics, pl.DataFrame] | None = None,
 ) -> Evaluation:
     """Make the report.
 
@@ -160,6 +177,7 @@ def evaluation(
         synthetic: Whether the records are invented.
         run: The caller's own record of the run.
         warnings: What the caller should know.
+        judged: How sure the numbers are, and the tallies of contributors; None where nobody asked.
     """
     by_model = {model: _model_metrics(own, bins) for model, own in counts.items()}
     alone = by_model.get(None)
@@ -176,6 +194,8 @@ def evaluation(
         by_family=None if alone is None else alone.by_family,
         by_model=None if alone else {model: own for model, own in by_model.items() if model is not None},
         warnings=warnings,
+        contributors=None if judged is None else judged[1],
+        statistics=None if judged is None else judged[0],
     )
 
 

@@ -7,13 +7,15 @@ from dataclasses import asdict
 
 import polars as pl
 
+from evalkit.exact import PLACES
 from evalkit.families.probability.family import Metrics
 from evalkit.families.probability.measured import measurements
 from evalkit.metric import Place
+from evalkit.reading.contributors import CONTRIBUTOR
 from evalkit.results import tables
 
 _PLACE: dict[str, pl.DataType] = {"model": pl.String(), "split": pl.String(), **tables.STRATUM}
-_COUNT, _VALUE = pl.Int64(), pl.Float64()
+_COUNT, _VALUE, _SUM = pl.Int64(), pl.Float64(), pl.Decimal(38, PLACES)
 
 COLUMNS: Mapping[str, dict[str, pl.DataType]] = {
     "per_class": {**_PLACE, "label": pl.String(), "support": _COUNT, "correct": _COUNT, "recall": _VALUE},
@@ -29,6 +31,34 @@ COLUMNS: Mapping[str, dict[str, pl.DataType]] = {
     "measurements": tables.MEASUREMENT,
 }
 """The columns of each table."""
+
+
+CONTRIBUTORS: dict[str, pl.DataType] = {
+    "model": pl.String(),
+    **tables.STRATUM,
+    CONTRIBUTOR: pl.UInt64(),
+    "gold": pl.String(),
+    "bin": pl.Int16(),
+    "n": _COUNT,
+    "correct": _COUNT,
+    "confidence": _SUM,
+    "nll": _SUM,
+    "brier": _SUM,
+    "binary": _COUNT,
+    "brier_binary": _SUM,
+}
+"""The columns of ``contributors``, which is there where statistics were asked for."""
+
+
+def contributor_rows(tally: pl.DataFrame) -> pl.DataFrame:
+    """Make the rows of ``contributors``, sorted.
+
+    Args:
+        tally: See ``terms.by_contributor``.
+    """
+    named = tally.with_columns(stratum_field=pl.lit("family"), stratum=pl.col("family"))
+    found = named.select(pl.col(name).cast(kind) for name, kind in CONTRIBUTORS.items())
+    return found.sort("model", "stratum", CONTRIBUTOR, "gold", "bin")
 
 
 def family_tables(place: Place, one: Metrics) -> dict[str, pl.DataFrame]:

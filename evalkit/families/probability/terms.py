@@ -9,12 +9,18 @@ import polars as pl
 import pyarrow as pa
 
 from evalkit.exact import PLACES
+from evalkit.reading.contributors import CONTRIBUTOR
 
 FLOOR = 1e-12
 """The least probability that a negative log-likelihood is taken of."""
 
 CLASS_KEYS = ["model", "family", "gold"]
 BIN_KEYS = ["model", "family", "bin"]
+CONTRIBUTOR_KEYS = ["model", "family", CONTRIBUTOR, "gold", "bin"]
+LEVEL_KEYS = ["model", "family", "level"]
+OPTION_KEYS = ["model", "family", "option", "level"]
+SUMS = ["n", "correct", "confidence", "nll", "brier", "binary", "brier_binary"]
+"""What adds up."""
 
 _DECIMAL = pl.Decimal(38, PLACES)
 
@@ -67,18 +73,18 @@ def squared_errors(vectors: pl.Series, slot: pl.Series) -> pl.Series:
     return pl.Series(pl.from_arrow(lists)).list.sum()
 
 
-def outcomes(joined: pl.DataFrame, bins: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Tally joined rows.
+def judged(joined: pl.DataFrame, bins: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Judge joined rows.
 
     Args:
         joined: ``probabilities``, ``label``, ``model``, ``family``, ``gold``, ``slot`` (that of gold)
-            and ``positive_slot`` (null where there is no positive class).
+            and ``positive_slot`` (null where there is no positive class); ``contributor`` where rows are clustered.
         bins: The number of confidence bins.
 
     Returns:
-        Per class of gold how many rows were predicted and how many correctly; per confidence bin the numbers and the
-        sums of the terms.
+        The rows with a vector, each with its terms, and those with a label alone; ``contributor`` is handed on.
     """
+    handed = [name for name in (*CLASS_KEYS, CONTRIBUTOR) if name in joined.columns]
     vector = pl.col("probabilities")
     scored = joined.filter(vector.is_not_null())
     labelled = joined.filter(vector.is_null() & pl.col("label").is_not_null())
@@ -90,22 +96,69 @@ def outcomes(joined: pl.DataFrame, bins: int) -> tuple[pl.DataFrame, pl.DataFram
         brier=squared_errors(scored["probabilities"], scored["slot"]),
     )
     labelled = labelled.with_columns(correct=pl.col("label") == pl.col("gold").cast(pl.String))
-    kept = [*CLASS_KEYS, "correct"]
-    predicted = pl.concat([scored.select(kept), labelled.select(kept)])
     off = pl.col("on_positive") - (pl.col("slot") == pl.col("positive_slot")).cast(pl.Float64)
     terms = scored.select(
-        "model",
-        "family",
+        *handed,
         bin=(pl.col("confidence") * bins).floor().cast(pl.Int32).clip(upper_bound=bins - 1),
         n=pl.lit(1, pl.Int64),
         correct=pl.col("correct").cast(pl.Int64),
+        top=pl.col("confidence"),
         confidence=pl.col("confidence").cast(_DECIMAL),
         nll=(-pl.max_horizontal("on_gold", pl.lit(FLOOR)).log()).cast(_DECIMAL),
         brier=pl.col("brier").cast(_DECIMAL),
         binary=pl.col("positive_slot").is_not_null().cast(pl.Int64),
         brier_binary=(off * off).cast(_DECIMAL),
     )
-    by_class = predicted.group_by(CLASS_KEYS).agg(
-        n=pl.len().cast(pl.Int64), correct=pl.col("correct").sum().cast(pl.Int64)
+    return terms, labelled.select(*handed, correct=pl.col("correct").cast(pl.Int64))
+
+
+def outcomes(scored: pl.DataFrame, labelled: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Tally judged rows.
+
+    Args:
+        scored: See ``judged``.
+        labelled: Likewise.
+
+    Returns:
+        Per class of gold how many rows were predicted and how many correctly; per confidence bin the numbers and the
+        sums of the terms.
+    """
+    kept = [*CLASS_KEYS, "correct"]
+    predicted = pl.concat([scored.select(kept), labelled.select(kept)])
+    by_class = predicted.group_by(CLASS_KEYS).agg(n=pl.len().cast(pl.Int64), correct=pl.col("correct").sum())
+    return by_class, scored.group_by(BIN_KEYS).agg(pl.col(SUMS).sum())
+
+
+def by_contributor(scored: pl.DataFrame, labelled: pl.DataFrame) -> pl.DataFrame:
+    """Tally judged rows by whom they belong to, class of gold and bin; the bin is null where there is no vector.
+
+    Args:
+        scored: See ``judged``; with ``contributor``.
+        labelled: Likewise.
+    """
+    keys = [*CONTRIBUTOR_KEYS, *SUMS]
+    alone = labelled.with_columns(n=pl.lit(1, pl.Int64))
+    whole = pl.concat([scored.select(keys), alone], how="diagonal").select(keys)
+    return whole.group_by(CONTRIBUTOR_KEYS).agg(pl.col(SUMS).sum())
+
+
+def levels(scored: pl.DataFrame) -> pl.DataFrame:
+    """Count judged rows by the confidence of what was predicted."""
+    return scored.rename({"top": "level"}).group_by(LEVEL_KEYS).agg(pl.col("n", "correct").sum())
+
+
+def option_levels(joined: pl.DataFrame, lists: pl.Series) -> pl.DataFrame:
+    """Count the options of joined rows by the probability that each was given; correct: those that are gold.
+
+    Args:
+        joined: As for ``judged``.
+        lists: The lists of options that ``option_ids`` tells the places of.
+    """
+    vectors = joined.filter(pl.col("probabilities").is_not_null())
+    options = lists.gather(vectors["option_ids"])
+    each = vectors.select("model", "family", "gold", pl.col("probabilities").alias("level")).with_columns(
+        option=options
     )
-    return by_class, terms.group_by(BIN_KEYS).agg(pl.all().sum())
+    each = each.explode("level", "option", empty_as_null=False, keep_nulls=False)
+    each = each.with_columns(correct=(pl.col("option") == pl.col("gold").cast(pl.String)).cast(pl.Int64))
+    return each.group_by(OPTION_KEYS).agg(n=pl.len().cast(pl.Int64), correct=pl.col("correct").sum())

@@ -40,7 +40,7 @@ class Cut:
 
 
 def cut_apart(
-    lines: pl.DataFrame, shape: Shape, pattern: str, sources: frozenset[str] | None
+    lines: pl.DataFrame, shape: Shape, pattern: str, sources: frozenset[str] | None, *, by_source: bool = False
 ) -> tuple[Cut, pl.DataFrame]:
     """Count the lines that a pattern certifies; return the others as they are.
 
@@ -49,6 +49,7 @@ def cut_apart(
         shape: The order of their keys.
         pattern: What it was compiled to.
         sources: The declared sources; None where they are not known.
+        by_source: Whether queries are counted by source too.
     """
     matched = lines["text"].str.contains(pattern)
     parts = _parts(lines.filter(matched), shape)
@@ -56,7 +57,7 @@ def cut_apart(
     good = parts if sound.all() else parts.filter(sound)
     rest = pl.concat([lines.filter(~matched), lines.filter(pl.col("line").is_in(parts["line"].filter(~sound)))])
     rows = good.select("line", pl.col("query_id").alias("id"), canonical=_canonical())
-    return Cut(_tally(good), rows), rest
+    return Cut(_tally(good, by_source=by_source), rows), rest
 
 
 def _parts(lines: pl.DataFrame, shape: Shape) -> pl.DataFrame:
@@ -139,8 +140,10 @@ def _canonical() -> pl.Expr:
     return pl.concat_str(*pieces, stratum, pl.lit("}"))
 
 
-def _tally(good: pl.DataFrame) -> Tally:
+def _tally(good: pl.DataFrame, *, by_source: bool) -> Tally:
     """Count queries by what their rankings came to."""
+    source = pl.col("source_id") if by_source else pl.lit(None, pl.String)
+    besides = good.lazy().select("line", STRATUM, source.alias("source"), *_GRADES)
     graded = pl.col("graded")
     judged = good.lazy().select("line", "graded").explode("graded")
     judged = judged.select("line", document=_document(graded), grade=graded.str.tail(1)).filter(pl.col("grade") != "0")
@@ -154,11 +157,11 @@ def _tally(good: pl.DataFrame) -> Tally:
         .join(judged, on=["line", "document"], how="left", maintain_order="left")
     )
     found = found.group_by("line", "system", maintain_order=True).agg(pl.col("grade").fill_null("0").str.join(""))
-    found = found.join(good.lazy().select("line", STRATUM, *_GRADES), on="line")
-    counted = found.group_by("system", STRATUM, pl.col("grade").str.strip_chars_end("0"), *_GRADES).len().collect()
+    grade = pl.col("grade").str.strip_chars_end("0")
+    counted = found.join(besides, on="line").group_by("system", STRATUM, "source", grade, *_GRADES).len().collect()
     return Tally.of_counts(
-        (Key(system, stratum, _outcome(grades, numbers)), count)
-        for system, stratum, grades, *numbers, count in counted.iter_rows()
+        (Key(system, stratum, _outcome(grades, numbers), source), count)
+        for system, stratum, source, grades, *numbers, count in counted.iter_rows()
     )
 
 

@@ -64,18 +64,25 @@ def read_chunk(raw: bytes, sources: Iterable[str] | None) -> Chunk:
 
 
 def read_chunks(
-    parts: Iterable[bytes], sources: Iterable[str] | None, workers: Workers = WORKERS + 1
+    parts: Iterable[bytes],
+    sources: Iterable[str] | None,
+    workers: Workers | None = None,
+    *,
+    by_source: bool = False,
 ) -> Iterator[Chunk]:
     """Read parts of whole lines; while what came of some is taken, others are under way.
 
     Args:
         parts: The lines, part after part.
         sources: The declared sources; None where they are not known.
-        workers: Workers at a time, or the engine that has them.
+        workers: Workers at a time, or the engine that has them; None for one more than processors.
+        by_source: Whether queries are counted by source too.
     """
     declared = None if sources is None else frozenset(sources)
     pieces = (piece for part in parts for piece in _pieces(part))
-    yield from gather(partial(_read, sources=declared), pieces, workers, in_order=True)
+    yield from gather(
+        partial(_read, sources=declared, by_source=by_source), pieces, workers or WORKERS + 1, in_order=True
+    )
 
 
 def _pieces(raw: bytes) -> Iterator[bytes]:
@@ -101,19 +108,19 @@ def _joined(pieces: Sequence[Chunk]) -> Chunk:
     )
 
 
-def _read(raw: bytes, sources: frozenset[str] | None) -> Chunk:
+def _read(raw: bytes, sources: frozenset[str] | None, *, by_source: bool = False) -> Chunk:
     """Read whole lines."""
     try:
         lines = pl.scan_lines(raw, name="text", row_index_name="line").collect(engine="streaming")
     except pl.exceptions.PolarsError:  # not UTF-8: the exact reader says where
         every = raw.removesuffix(b"\n").split(b"\n")
-        return _chunk([], _Exact(sources, enumerate(every)), len(every))
+        return _chunk([], _Exact(sources, enumerate(every)), len(every), by_source=by_source)
     cuts, rest = [], lines
     for shape in shapes(_valid(sample(raw, _SAMPLED), sources)):
-        found, rest = cut_apart(rest, shape, pattern(shape), sources)
+        found, rest = cut_apart(rest, shape, pattern(shape), sources, by_source=by_source)
         cuts.append(found)
     odd = rest.filter(~pl.col("text").str.contains(_BLANK)).sort("line")
-    return _chunk(cuts, _Exact(sources, odd.iter_rows()), lines.height)
+    return _chunk(cuts, _Exact(sources, odd.iter_rows()), lines.height, by_source=by_source)
 
 
 def read_line(raw: bytes, sources: frozenset[str] | None) -> Query | tuple[Violation, ...] | None:
@@ -177,8 +184,8 @@ class _Exact:
         return pl.DataFrame({"line": self._lines, "id": ids, "canonical": texts}, schema=kinds)
 
 
-def _chunk(cuts: Sequence[Cut], exact: _Exact, line_count: int) -> Chunk:
+def _chunk(cuts: Sequence[Cut], exact: _Exact, line_count: int, *, by_source: bool) -> Chunk:
     rows = pl.concat([*(one.rows for one in cuts), exact.rows()]).sort("line")
-    tally = Tally.total([*(one.tally for one in cuts), Tally.of_queries(exact.queries)])
+    tally = Tally.total([*(one.tally for one in cuts), Tally.of_queries(exact.queries, by_source=by_source)])
     canonical = ",".join(rows["canonical"].to_list()).encode()
     return Chunk(tally, canonical, rows["id"], rows["line"].cast(pl.Int64) + 1, line_count, tuple(exact.faults))

@@ -12,11 +12,12 @@ from evalkit.families.ranking.rules import SYSTEMS, Query
 
 
 class Key(NamedTuple):
-    """What queries are counted by."""
+    """What queries are counted by; the source only where it is asked for."""
 
     system: str
     stratum: str | None
     outcome: Outcome
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,13 @@ class Tally:
         return cls.of_queries([query])
 
     @classmethod
-    def of_queries(cls, queries: Iterable[Query]) -> Tally:
+    def of_queries(cls, queries: Iterable[Query], *, by_source: bool = False) -> Tally:
         """Count queries."""
         found: Counter[Key] = Counter()
         for query in queries:
             for system, ranking in query.rankings.items():
-                found[Key(system, query.stratum, outcome(query.relevance, ranking))] += 1
+                source = query.source_id if by_source else None
+                found[Key(system, query.stratum, outcome(query.relevance, ranking), source)] += 1
         return cls(found)
 
     @classmethod

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
@@ -16,10 +16,12 @@ from evalkit.contracts.policy import Policy
 from evalkit.errors import Refusal
 from evalkit.exact import rounded, unit_fraction
 from evalkit.families.selective.candidate import Chosen
+from evalkit.families.selective.contributors import contributor_plan
 from evalkit.families.selective.judge import judge_candidate, recommend
 from evalkit.families.selective.plan import best_cut, count, records_by_model
 from evalkit.families.selective.result import SCHEMA, Report
 from evalkit.families.selective.strata import Strata, curves, group
+from evalkit.families.selective.wanted import Options, Wanted, wanted
 from evalkit.formats.grammar import scalar
 from evalkit.reading.engine import WORKERS, Asked, Workers, digests_by, workers_of
 from evalkit.reading.read import Progress, read
@@ -40,6 +42,7 @@ def compare(
     synthetic: bool = False,
     run: Mapping[str, Any] | None = None,
     executor: Asked = None,
+    **options: Unpack[Options],
 ) -> Report:
     r"""Judge every candidate in a dump of selective predictions.
 
@@ -59,6 +62,8 @@ def compare(
         run: The caller's own record of the run (id, commit, versions …), put into the report as it is.
         executor: Where files are read: an executor of Dask or any other, or a text as ``--engine`` takes it; the
             default is threads of this process. The report is the same.
+        **options: Statistics that are wanted besides: ``interval``, ``gate_on``, ``calibration``, ``curves``,
+            ``certify``, ``baseline`` and how they are made; see ``evalkit.families.selective.wanted.Options``.
 
     Returns:
         The report: verdict, candidates, evidence. The same records give the same report, however they are ordered
@@ -80,7 +85,7 @@ def compare(
     ('GO', 0.97, 0.03)
     """
     floor = unit_fraction(min_coverage, "min-coverage")
-    question = Question(floor, contract, distinct(by), policy, synthetic, run)
+    question = Question(floor, contract, distinct(by), policy, synthetic, run, wanted(options))
     sources = resolve(listed(dump))
     with workers_of(executor) as workers, Inputs(sources, digests=digests_by(workers)) as inputs:
         return compare_inputs(inputs, question, workers=workers)
@@ -96,18 +101,28 @@ class Question:
     policy: Policy | None = None
     synthetic: bool = False
     run: Mapping[str, Any] | None = None
+    wanted: Wanted | None = None
 
     @cached_property
     def reading(self) -> Contract:
-        """The contract with what must be read besides: the fields of the strata, then that of the quality."""
+        """The contract with what must be read besides: the fields of strata, that of quality, that of pairs."""
         asked = replace(self.contract, scalars=distinct(self.by))
-        if self.policy is None or self.policy.quality_field in self.by:
-            return asked
-        try:
-            return replace(asked, scalars=(*asked.scalars, self.policy.quality_field))
-        except Refusal as refusal:
-            said = (replace(one, rule="policy", field="quality_field") for one in refusal.violations)
-            raise Refusal.of(*said) from None
+        if self.policy is not None:
+            asked = _reading_too(asked, self.policy.quality_field, "policy", "quality_field")
+        if self.wanted is not None and self.wanted.pair_by is not None:
+            asked = _reading_too(asked, self.wanted.pair_by, "statistics", "pair-by")
+        return asked
+
+
+def _reading_too(contract: Contract, path: str, rule: str, field: str) -> Contract:
+    """Read one more field, unless it is read already."""
+    if path in contract.scalars:
+        return contract
+    try:
+        return replace(contract, scalars=(*contract.scalars, path))
+    except Refusal as refusal:
+        said = (replace(one, rule=rule, field=field) for one in refusal.violations)
+        raise Refusal.of(*said) from None
 
 
 def compare_inputs(
@@ -115,7 +130,9 @@ def compare_inputs(
 ) -> Report:
     """Read inputs that are open and judge every candidate in them. See ``evalkit.compare``."""
     contract, policy, by = question.reading, question.policy, question.by
-    dump = read(inputs, contract, workers=workers, progress=progress)
+    wanted = question.wanted
+    ids = () if wanted is None or wanted.pair_by is None else (wanted.pair_by,)
+    dump = read(inputs, contract, contributors=wanted is not None, ids=ids, workers=workers, progress=progress)
     outcomes = dump.outcomes.lazy().with_columns(usable=_usable(dump.outcomes, contract, policy))
     # Lazy, so that neither split is copied.
     validation, test = (outcomes.filter(pl.col("split") == split) for split in ("validation", "test"))
@@ -138,6 +155,13 @@ def compare_inputs(
         )
         for model in dump.models
     )
+    sure = None
+    if wanted is not None:
+        from evalkit.families.selective.statistics import Records, decide, statistics
+
+        records = Records(validation, test, thresholds)
+        sure = statistics(records, candidates, contract, by, wanted)
+        candidates = decide(candidates, sure)
     recommended = recommend(candidates)
     return Report(
         schema=SCHEMA,
@@ -151,8 +175,10 @@ def compare_inputs(
         policy=None if policy is None else policy.terms,
         evidence=dump.evidence,
         candidates=candidates,
+        statistics=sure,
         cuts=cuts,
-        warnings=dump.warnings,
+        tallies=None if wanted is None else contributor_plan(outcomes, thresholds, contract.bins, by),
+        warnings=(*dump.warnings, *(sure.warnings if sure is not None else ())),
     )
 
 

@@ -14,8 +14,12 @@ from evalkit.contracts.contract import BRISTOL_LIMITS
 from evalkit.contracts.policy import Terms
 from evalkit.exact import rounded
 from evalkit.families.selective.candidate import Candidate, Stratum
+from evalkit.families.selective.contributors import ContributorPlan
 from evalkit.families.selective.rows import COLUMNS, candidate_tables
+from evalkit.families.selective.statistics_rows import COLUMNS as STATISTICS_COLUMNS
+from evalkit.families.selective.statistics_rows import statistics_tables, whole_tables
 from evalkit.families.selective.strata import Strata, worst
+from evalkit.families.selective.sureness import Statistics
 from evalkit.report import canonical, document, written
 from evalkit.results import tables
 from evalkit.results.files import write_file, write_folder
@@ -40,7 +44,9 @@ class Report:
         policy: The policy in force, or None.
         evidence: What was read, in the order given.
         candidates: One judgement a model, sorted by name.
+        statistics: How sure the numbers are; None, and not in the JSON, where nothing of it was asked for.
         cuts: Every cut of every model on validation, over all records and in each stratum: accepted, correct, total.
+        tallies: The plan of the contributor tallies, where statistics were asked for.
         warnings: What the caller should know though nothing was refused.
     """
 
@@ -55,7 +61,9 @@ class Report:
     policy: Terms | None
     evidence: tuple[Evidence, ...]
     candidates: tuple[Candidate, ...]
+    statistics: Statistics | None = field(repr=False, metadata={"optional": True})
     cuts: pl.DataFrame = field(repr=False, compare=False, metadata={"report": False})
+    tallies: ContributorPlan | None = field(default=None, repr=False, compare=False, metadata={"report": False})
     warnings: tuple[str, ...] = field(default=(), metadata={"report": False})
 
     def __getitem__(self, model: str) -> Candidate:
@@ -90,21 +98,31 @@ class Report:
 
         def fill(inside: Path) -> None:
             write_file(inside / "report.json", written(self))
-            tables.write_tables(inside, COLUMNS, self._chunks(), notes)
+            tables.write_tables(inside, self._columns, self._chunks(), notes)
 
         write_folder(Path(folder), fill)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the numbers as tidy tables with snake_case columns, one row a thing."""
-        return tables.joined(COLUMNS, self._chunks())
+        return tables.joined(self._columns, self._chunks())
 
     def worst_strata(self, number: int) -> list[tuple[Candidate, Stratum]]:
         """Return the strata of lowest precision at coverage, the largest first among equals."""
         strata = {one.model: one.strata for one in self.candidates if isinstance(one.strata, Strata)}
         return [(self[model], stratum) for model, stratum in worst(strata, number)]
 
+    @property
+    def _columns(self) -> Mapping[str, Mapping[str, pl.DataType]]:
+        return COLUMNS if self.statistics is None else {**COLUMNS, **STATISTICS_COLUMNS}
+
     def _chunks(self) -> Iterator[dict[str, pl.DataFrame]]:
         """Make the rows of each table, candidate by candidate."""
         cuts = self.cuts.partition_by("model", as_dict=True)
+        sure = {one.model: one for one in (self.statistics.candidates if self.statistics is not None else ())}
         for one in self.candidates:
-            yield candidate_tables(one, one.model == self.recommended, cuts.get((one.model,)))
+            found = candidate_tables(one, one.model == self.recommended, cuts.get((one.model,)))
+            if self.statistics is not None:
+                found |= statistics_tables(sure[one.model], found["measurements"], self.statistics.level)
+            yield found
+        if self.statistics is not None and self.tallies is not None:
+            yield whole_tables(self.statistics, self.tallies)

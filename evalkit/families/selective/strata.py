@@ -89,19 +89,21 @@ def group(
         contract: The number of bins.
         by: The fields.
     """
-    columns = _columns(by)
-    labelled = _labelled(test, columns)
+    columns = columns_of(by)
+    named = labelled(test, columns)
     return tuple(
-        Grouping.of(fields, tally(labelled, thresholds, contract.bins, [columns[path] for path in fields]))
+        Grouping.of(fields, tally(named, thresholds, contract.bins, [columns[path] for path in fields]))
         for fields in groupings(by)
     )
 
 
-def _columns(by: Sequence[str]) -> dict[str, str]:
+def columns_of(by: Sequence[str]) -> dict[str, str]:
+    """Return the column of each field, which are the first of the contract's scalars."""
     return {path: scalar(place) for place, path in enumerate(by)}
 
 
-def _labelled(outcomes: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
+def labelled(outcomes: pl.LazyFrame, columns: Mapping[str, str]) -> pl.LazyFrame:
+    """Put records without a value into the stratum ``unlabelled``."""
     return outcomes.with_columns(pl.col(column).fill_null(UNLABELLED) for column in columns.values())
 
 
@@ -113,9 +115,9 @@ def curves(validation: pl.LazyFrame, by: Sequence[str], floor: float) -> pl.Data
         by: The fields.
         floor: The least confidence that a cut may have.
     """
-    columns = _columns(by)
-    labelled = _labelled(validation, columns)
-    return pl.concat([_curve(labelled, fields, columns, floor) for fields in ((), *groupings(by))])
+    columns = columns_of(by)
+    named = labelled(validation, columns)
+    return pl.concat([_curve(named, fields, columns, floor) for fields in ((), *groupings(by))])
 
 
 def _curve(validation: pl.LazyFrame, fields: tuple[str, ...], columns: Mapping[str, str], floor: float) -> pl.DataFrame:

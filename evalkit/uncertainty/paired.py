@@ -1,0 +1,201 @@
+"""The difference of two numbers over the same contributors: what both share falls out of it.
+
+A contributor is drawn equally often for both sides, since the draw is a hash of its key; and in the variance its two
+influences are subtracted before they are squared. A contributor that one side lacks weighs nothing there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from evalkit.exact import Exact, rounded
+from evalkit.exact import difference as minus
+from evalkit.metric import Direction
+from evalkit.uncertainty.aligned import BASELINE, CANDIDATE, Paired, prefixed
+from evalkit.uncertainty.asked import Asked
+from evalkit.uncertainty.clusters import Sums, sample
+from evalkit.uncertainty.difference import Difference
+from evalkit.uncertainty.distributions import binomial_bound, t_quantile, t_tail
+from evalkit.uncertainty.estimand import Estimand, gradient, value, values, weighed
+from evalkit.uncertainty.interval import (
+    BOOTSTRAP,
+    CLUSTER_T,
+    EXACT,
+    FEW,
+    TOO_FEW,
+    UNSTABLE,
+    pivotal,
+    sizes_of,
+)
+from evalkit.uncertainty.linearised import variance
+from evalkit.uncertainty.noninferiority import non_inferior
+
+UNDEFINED = "undefined"
+TOO_ALIKE = "too-few-contributors-differ"
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An interval of a difference in the making: two-sided ends, one-sided ends, p-value; or why there is none."""
+
+    ends: tuple[float, float, float, float] | None = None
+    p_value: float | None = None
+    method: str | None = None
+    reason: str | None = None
+
+
+def differ(
+    sides: Paired,
+    candidate: Estimand,
+    baseline: Estimand,
+    asked: Asked,
+    *,
+    direction: Direction = "higher",
+    exact: tuple[Exact, Exact] | None = None,
+    margin: Fraction | None = None,
+) -> Difference:
+    """Measure the difference of a number and say how sure it is.
+
+    A smooth number is linearised: each contributor's influence on the baseline's is subtracted from that on the
+    candidate's, and the interval is the t quantile of contributors − 1 degrees of freedom times the root of
+    K/(K − 1) · Σ z². A number that is not smooth is resampled, both sides with the same draws. A share of which fewer
+    than five contributors differ is bounded by the share of contributors that may differ, each counted as one record;
+    of any other number there is no interval then.
+
+    A difference that is not significant is no proof that the two are alike: for that, give a margin.
+
+    Args:
+        sides: The two sides.
+        candidate: The number on the candidate's columns.
+        baseline: The same number on the baseline's columns.
+        asked: Level, resamples, floor of contributors.
+        direction: Which values are better.
+        exact: The two values as they are reported, candidate first, where they are not to be taken from the tallies.
+        margin: How much worse the candidate may be, 0 or more.
+    """
+    ours, theirs = exact or (value(candidate, sides.candidate.totals), value(baseline, sides.baseline.totals))
+    gap = minus(ours, theirs)
+    question = _Question(sides, candidate, baseline, asked)
+    found = _Found(reason=UNDEFINED) if gap is None else question.answer(gap)
+    low, high, at_least, at_most = found.ends or (None, None, None, None)
+    held = None if margin is None else non_inferior(at_least, at_most, margin, direction, found.reason)
+    return Difference(
+        name=candidate.name,
+        direction=direction,
+        baseline=rounded(theirs),
+        candidate=rounded(ours),
+        value=rounded(gap),
+        low=low,
+        high=high,
+        at_least=at_least,
+        at_most=at_most,
+        p_value=found.p_value,
+        method=found.method,
+        reason=found.reason,
+        contributors=question.contributors,
+        both=sides.both,
+        only_baseline=sides.only_baseline,
+        only_candidate=sides.only_candidate,
+        non_inferiority=held,
+    )
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The difference of one number of two sides."""
+
+    sides: Paired
+    candidate: Estimand
+    baseline: Estimand
+    asked: Asked
+
+    @cached_property
+    def _weights(self) -> tuple[Sums, Sums]:
+        """How much each contributor weighs in the number of each side."""
+        ours, theirs = (
+            sizes_of(self.sides.joint, prefixed(prefix, weighed(one)))
+            for prefix, one in ((CANDIDATE, self.candidate), (BASELINE, self.baseline))
+        )
+        return ours, theirs
+
+    @property
+    def contributors(self) -> int:
+        """How many contributors have a part in either number."""
+        ours, theirs = self._weights
+        return int(((ours > 0) | (theirs > 0)).sum())
+
+    def answer(self, gap: Fraction) -> _Found:
+        """Find the interval of the difference, which is ``gap``."""
+        fewest = min(int((one > 0).sum()) for one in self._weights)
+        if fewest < max(self.asked.min_contributors, 2):
+            return _Found(reason=TOO_FEW)
+        if self._differing() < FEW:
+            return self._alike(gap)
+        smooth = "absolute" not in (self.candidate.kind, self.baseline.kind)
+        return self._linearised(gap) if smooth else self._resampled(gap)
+
+    def _linearised(self, gap: Fraction) -> _Found:
+        slopes = prefixed(CANDIDATE, gradient(self.candidate, self.sides.candidate.totals))
+        taken = gradient(self.baseline, self.sides.baseline.totals)
+        slopes |= prefixed(BASELINE, {column: -slope for column, slope in taken.items()})
+        squared = variance(self.sides.joint, slopes, self.contributors)
+        if not squared:
+            return _Found(reason=TOO_ALIKE)
+        error, degrees, level = sqrt(squared), self.contributors - 1, float(self.asked.level)
+        two, one = (t_quantile(share, degrees) * error for share in ((1 + level) / 2, level))
+        at = rounded(gap)
+        p_value = min(2 * t_tail(abs(at) / error, degrees), 1.0)
+        return _Found(self._kept((at - two, at + two, at - one, at + one)), p_value, CLUSTER_T)
+
+    def _differing(self) -> int:
+        """Count the contributors that do not add the same to the two numbers, ratio by ratio."""
+        joint, nothing = self.sides.joint, np.zeros(len(self.sides.joint), np.int64)
+        parts: list[dict[tuple[str, ...], Sums]] = []
+        for prefix, one in ((CANDIDATE, self.candidate), (BASELINE, self.baseline)):
+            found: dict[tuple[str, ...], Sums] = {}
+            for term in one.terms:
+                for place, part in enumerate((term.numerator, term.denominator)):
+                    found[str(place), *sorted(term.numerator)] = sizes_of(joint, prefixed(prefix, dict(part)))
+            parts.append(found)
+        ours, theirs = parts
+        differ = np.zeros(len(joint), np.bool_)
+        for key in sorted(ours.keys() | theirs.keys()):
+            differ |= ours.get(key, nothing) != theirs.get(key, nothing)
+        return int(differ.sum())
+
+    def _alike(self, gap: Fraction) -> _Found:
+        """Bound a share's difference by the share of contributors that may differ (Clopper & Pearson 1934)."""
+        plain = all(one.proportion and len(one.terms) == 1 for one in (self.candidate, self.baseline))
+        if not plain:  # in a mean of shares one contributor may weigh more than its part of the records
+            return _Found(reason=TOO_ALIKE)
+        counted = min(float(sample(one).effective or 0) for one in self._weights)
+        share, level = min(self._differing(), counted), float(self.asked.level)
+        two, one = (binomial_bound(share, counted, each, upper=True) for each in ((1 + level) / 2, level))
+        wide = abs(rounded(gap))  # where one large contributor differs, the difference seen may be the greater one
+        return _Found(self._kept((-max(two, wide), max(two, wide), -max(one, wide), max(one, wide))), None, EXACT)
+
+    def _resampled(self, gap: Fraction) -> _Found:
+        sums = [one.sums for one in (self.sides.candidate, self.sides.baseline)]
+        if sums[0] is None or sums[1] is None:
+            raise ValueError("no resamples were prepared")
+        ours = values(self.candidate, self.sides.candidate.clusters.columns, sums[0])
+        theirs = values(self.baseline, self.sides.baseline.clusters.columns, sums[1])
+        drawn, at = ours - theirs, rounded(gap)
+        ends = pivotal(at, drawn, float(self.asked.level))
+        if ends is None:
+            return _Found(reason=UNSTABLE)
+        defined = drawn[~np.isnan(drawn)]
+        beyond = int((np.abs(defined - at) >= abs(at)).sum())
+        return _Found(self._kept(ends), (beyond + 1) / (len(defined) + 1), BOOTSTRAP)
+
+    def _kept(self, ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        """Keep the ends within what a difference can be."""
+        least, most = float(self.candidate.low), self.candidate.high
+        reach = float("inf") if most is None else float(most) - least
+        low, high, at_least, at_most = (min(max(end, -reach), reach) for end in ends)
+        return low, high, at_least, at_most
