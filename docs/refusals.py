@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
@@ -148,6 +149,18 @@ def _violations(provoke: Callable[[], object]) -> Sequence[Violation]:
 def _unreadable() -> object:
     Path("loop.jsonl").symlink_to("loop.jsonl")
     return resolve(["loop.jsonl"])
+
+
+def _of_store(said: str) -> object:
+    """Look at an object in a store whose library says this."""
+    with patch("evalkit.sources.store_systems._system") as system:
+        system.return_value.get_file_info.side_effect = OSError(said)
+        return resolve(["s3://dumps/today.jsonl"])
+
+
+def _without_extra() -> object:
+    with patch("evalkit.sources.store_systems.find_spec", return_value=None):
+        return resolve(["hf://datasets/someone/dumps/today.jsonl"])
 
 
 def _changed() -> object:
@@ -373,6 +386,11 @@ PROVOKED: Sequence[Callable[[], object]] = (
     lambda: check_outputs(Outputs("data-fixtures", None), resolve([DUMP])),
     lambda: check_outputs(Outputs(DUMP, None), resolve([DUMP])),
     _unreadable,
+    lambda: resolve(["https://example.org/today.jsonl"]),
+    _without_extra,
+    partial(_of_store, "AWS Error ACCESS_DENIED during HeadObject operation"),
+    partial(_of_store, "AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7"),
+    partial(_of_store, "AWS Error SLOW_DOWN (HTTP status 503) during HeadObject operation"),
     _changed,
     _endless,
     _foreign,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Refusal
@@ -15,6 +14,7 @@ from evalkit.sources.formats import JSON_LINES, Format
 from evalkit.sources.partition import Given
 from evalkit.sources.source import Identity, open_same
 from evalkit.sources.stream import whole_lines, without_mark
+from evalkit.sources.urls import ahead, read_at
 
 if TYPE_CHECKING:
     from evalkit.formats.flat import FlatKind, FlatRows
@@ -61,20 +61,21 @@ class Range:
             Refusal: The file is gone, or is not the one that was named.
         """
         with open_same(self.path, self.identity) as file:
-            begin = self._line_after(file.fileno(), self.start, self.stop)
-            end = self._line_after(file.fileno(), self.stop, self.stop + MAX_LINE + 1)
+            file = ahead(file, max(self.start - 1, 0), self.stop + _LOOK)
+            begin = self._line_after(file, self.start, self.stop)
+            end = self._line_after(file, self.stop, self.stop + MAX_LINE + 1)
             # One read of just these lines: a slice of a larger one would copy them all again.
-            data = os.pread(file.fileno(), end - begin, begin) if begin < self.stop else b""
+            data = read_at(file, end - begin, begin) if begin < self.stop else b""
         return without_mark(data, first=self.start == 0)
 
-    def _line_after(self, fd: int, position: int, limit: int) -> int:
+    def _line_after(self, file: IO[bytes], position: int, limit: int) -> int:
         """Return where the first line begins that does so at a position or later; the limit where none is found."""
         if position == 0:
             return 0
         limit = min(limit, self.identity.size)
         # The byte before the position tells whether a line begins there.
         for offset in range(position - 1, limit, _LOOK):
-            found = os.pread(fd, _LOOK, offset).find(b"\n") + 1
+            found = read_at(file, _LOOK, offset).find(b"\n") + 1
             if found:
                 return min(offset + found, limit)
         return limit

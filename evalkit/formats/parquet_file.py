@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit.errors import Violation
-from evalkit.formats.columnar import opened
+from evalkit.formats.columnar import arrow_file, opened
 from evalkit.sources.formats import PARQUET
 from evalkit.sources.source import BrokenSourceError, Identity, label
+from evalkit.sources.urls import read_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def footer_of(path: str, identity: Identity) -> Footer:
         BrokenSourceError: It is no whole Parquet file, or an encrypted one.
     """
     with opened_parquet(path, identity) as file:
-        parquet = pq.ParquetFile(pa.PythonFile(file, mode="r"))
+        parquet = pq.ParquetFile(arrow_file(file))
         return Footer(parquet.metadata, parquet.schema_arrow)
 
 
@@ -48,7 +48,7 @@ def has_checksums(file: IO[bytes], metadata: Any) -> bool:
         return False
     column = metadata.row_group(0).column(0)
     starts = [place for place in (column.dictionary_page_offset, column.data_page_offset) if place]
-    head = os.pread(file.fileno(), 64, min(starts, default=0))
+    head = read_at(file, 64, min(starts, default=0))
     place = 0
     for _ in range(_SIZES):
         place += 1
@@ -68,7 +68,7 @@ def opened_parquet(path: str, identity: Identity) -> Iterator[IO[bytes]]:
     """
     try:
         with opened(path, identity, "parquet-broken") as file:
-            _check_ends(path, file.fileno(), identity.size)
+            _check_ends(path, file, identity.size)
             yield file
     except BrokenSourceError as error:
         if "decrypt" in error.violation.message.lower():  # columns may be encrypted where the end of the file is not
@@ -76,8 +76,8 @@ def opened_parquet(path: str, identity: Identity) -> Iterator[IO[bytes]]:
         raise
 
 
-def _check_ends(path: str, fd: int, size: int) -> None:
-    head, tail = os.pread(fd, 4, 0), os.pread(fd, 4, max(size - 4, 0))
+def _check_ends(path: str, file: IO[bytes], size: int) -> None:
+    head, tail = read_at(file, 4, 0), read_at(file, 4, max(size - 4, 0))
     plain, encrypted = PARQUET.magic
     if encrypted in (head, tail):
         raise _encrypted(path)

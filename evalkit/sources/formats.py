@@ -86,6 +86,19 @@ def by_suffix(name: str) -> Format | None:
     return next((one for one in FORMATS if plain.endswith(one.suffixes)), None)
 
 
+def codec_of(head: bytes) -> str | None:
+    r"""Tell the compression from a file's first bytes; no JSON text begins with either magic number.
+
+    >>> codec_of(b"\x1f\x8b\x08"), codec_of(b'{"mo')
+    ('gzip', None)
+    """
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    # A Zstandard file may begin with a skippable frame, whose magic number has sixteen forms.
+    skippable = head[1:4] == b"\x2a\x4d\x18" and head[:1] and 0x50 <= head[0] <= 0x5F
+    return "zstd" if head.startswith(b"\x28\xb5\x2f\xfd") or skippable else None
+
+
 def home(of: Format) -> Any:
     """Return the module of a format."""
     return import_module(of.module)

@@ -10,12 +10,16 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import IO, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from evalkit.errors import Refusal, Violation
 from evalkit.sources import dataset
 from evalkit.sources.dataset import Hive
-from evalkit.sources.formats import FRAME, HEAD, JSON_LINES, Format, detect
+from evalkit.sources.formats import FRAME, HEAD, JSON_LINES, Format, codec_of, detect
+from evalkit.sources.identity import Identity as Identity
+from evalkit.sources.identity import label as label
+from evalkit.sources.identity import open_same as open_same
+from evalkit.sources.urls import is_url, store, unknown
 
 STANDARD_INPUT = "-"
 
@@ -36,20 +40,6 @@ class Lazy(Protocol):
 
 Input = str | os.PathLike[str] | ArrowStream | Lazy
 """What records are read from: a path, a pattern, a folder, or a data frame."""
-
-
-class Identity(NamedTuple):
-    """What tells whether a file is still the same file with the same content."""
-
-    device: int
-    inode: int
-    size: int
-    modified: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Identity:
-        """Take the identity from a file's status."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +99,6 @@ class Evidence(NamedTuple):
     sha256: str | None
     records: int
     converted_from: tuple[Evidence, ...] | None = None
-
-
-def label(name: str) -> str:
-    """Return a file's name as it is reported: valid UTF-8 whatever the file system holds, and never nothing."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8") or '""'
-
-
-def codec_of(head: bytes) -> str | None:
-    r"""Tell the compression from a file's first bytes; no JSON text begins with either magic number.
-
-    >>> codec_of(b"\x1f\x8b\x08"), codec_of(b'{"mo')
-    ('gzip', None)
-    """
-    if head.startswith(b"\x1f\x8b"):
-        return "gzip"
-    # A Zstandard file may begin with a skippable frame, whose magic number has sixteen forms.
-    skippable = head[1:4] == b"\x2a\x4d\x18" and head[:1] and 0x50 <= head[0] <= 0x5F
-    return "zstd" if head.startswith(b"\x28\xb5\x2f\xfd") or skippable else None
 
 
 def resolve(given: Sequence[Input]) -> list[Source]:
@@ -198,28 +170,14 @@ def _sources(given: Iterable[Input], faults: list[Violation]) -> Iterator[Source
             name = "frame" if frames == 1 else f"frame {number}"
             yield Source(name, (-1, id(thing)), format=FRAME, frame=thing)
             continue
-        for name, hive in _expand(os.fspath(cast("str", thing)), faults):
+        path = os.fspath(cast("str", thing))
+        if is_url(path):
+            yield from store().sources(path, faults)
+            continue
+        for name, hive in _expand(path, faults):
             source = _examine(name, hive, faults)
             if source is not None:
                 yield source
-
-
-def open_same(path: str, identity: Identity) -> IO[bytes]:
-    """Open a file that was examined before.
-
-    Raises:
-        Refusal: It is gone, or it is not the same file with the same size and time any more.
-    """
-    try:
-        file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
-    except OSError as error:
-        message = f"was there at the start and cannot be opened now: {error.strerror}"
-        raise Refusal.of(Violation("file-changed", message, label(path))) from None
-    if Identity.of(os.fstat(file.fileno())) != identity:
-        file.close()
-        message = "was changed while it was read; run again when it is whole"
-        raise Refusal.of(Violation("file-changed", message, label(path)))
-    return file
 
 
 def _expand(path: str, faults: list[Violation]) -> list[tuple[str, Hive]]:
@@ -229,6 +187,9 @@ def _expand(path: str, faults: list[Violation]) -> list[tuple[str, Hive]]:
         return inside
     if path == STANDARD_INPUT or _is_there(path):
         return [(path, ())]
+    if (said := unknown(path)) is not None:
+        faults.append(Violation("store-url", said, label(path)))
+        return []
     if "\0" in path or not glob.has_magic(path):
         faults.append(Violation("path-missing", "there is no such file", label(path)))
         return []
@@ -272,12 +233,19 @@ def _examine(name: str, hive: Hive, faults: list[Violation]) -> Source | None:
     except OSError as error:
         faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(name)))
         return None
+    return sound(name, place, Identity.of(status) if regular else None, head, hive, faults)
+
+
+def sound(
+    name: str, place: tuple[int, int], identity: Identity | None, head: bytes, hive: Hive, faults: list[Violation]
+) -> Source | None:
+    """Make a source of what was looked at, or add a fault: where its format cannot be read from a stream."""
     compressed = codec_of(head) is not None
     form = detect(name, head)
-    if form.seeks and (compressed or not regular):
+    if form.seeks and (compressed or identity is None):
         faults.append(needs_file(name, form, compressed=compressed))
         return None
-    return Source(name, place, Identity.of(status) if regular else None, compressed, form, hive)
+    return Source(name, place, identity, compressed, form, hive)
 
 
 def needs_file(name: str, form: Format, *, compressed: bool = False) -> Violation:
