@@ -34,7 +34,7 @@ _SAID = {
     ),
     "path-missing": (
         r"NO_SUCH_(BUCKET|KEY)|NoSuchBucket|NOT_FOUND|(Container|Blob|Path|Filesystem|Entry|Repository)NotFound"
-        r"|The specified (container|blob) does not exist|HTTP status 404|404 Client Error"
+        r"|The specified (container|blob) does not exist|HTTP status 404|404 Client Error|Bucket '.*' not found"
     ),
     "store-refused": (
         r"ACCESS_DENIED|ACCESS_KEY_ID|SIGNATURE|_TOKEN\b|TOKEN_|UNRECOGNIZED_CLIENT|EXPIRED|MISSING_AUTH"
