@@ -161,6 +161,18 @@ def _unreadable() -> object:
     return resolve(["loop.jsonl"])
 
 
+def _of_store(said: str) -> object:
+    """Look at an object in a store whose library says this."""
+    with patch("evalkit.sources.store_systems._system") as system:
+        system.return_value.get_file_info.side_effect = OSError(said)
+        return resolve(["s3://dumps/today.jsonl"])
+
+
+def _without_extra() -> object:
+    with patch("evalkit.sources.store_systems.find_spec", return_value=None):
+        return resolve(["hf://datasets/someone/dumps/today.jsonl"])
+
+
 def _changed() -> object:
     path = Path("growing.jsonl")
     path.write_bytes(b"\n")
@@ -338,11 +350,6 @@ def _no_store() -> object:
     return _night(_JOB, store="no-folder")
 
 
-def _no_cloud() -> object:
-    with patch("importlib.util.find_spec", return_value=None):
-        return compare("s3://dumps/today.jsonl", FLOOR)
-
-
 def _no_extra() -> object:
     with patch("importlib.util.find_spec", return_value=None):
         return compare(DUMP, FLOOR, executor="dask://10.0.0.7:8786")
@@ -412,7 +419,6 @@ def _versus(baseline: str = "old", **changed: list[object]) -> object:
 
 PROVOKED: Sequence[Callable[[], object]] = (
     partial(compare, DUMP, FLOOR, executor="spark://10.0.0.7"),
-    _no_cloud,
     _no_extra,
     _other_worker,
     _other_file,
@@ -451,6 +457,11 @@ PROVOKED: Sequence[Callable[[], object]] = (
     lambda: check_outputs(Outputs("data-fixtures", None), resolve([DUMP])),
     lambda: check_outputs(Outputs(DUMP, None), resolve([DUMP])),
     _unreadable,
+    lambda: resolve(["https://example.org/today.jsonl"]),
+    _without_extra,
+    partial(_of_store, "AWS Error ACCESS_DENIED during HeadObject operation"),
+    partial(_of_store, "AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7"),
+    partial(_of_store, "AWS Error SLOW_DOWN (HTTP status 503) during HeadObject operation"),
     _changed,
     _endless,
     _foreign,

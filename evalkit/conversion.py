@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,7 +20,7 @@ from evalkit.reading.engine import WORKERS, gather
 from evalkit.reading.parts import Part, Parts, Settled
 from evalkit.reading.read import Progress
 from evalkit.report import document
-from evalkit.results.files import check_file_target, new_file
+from evalkit.results.files import Target, check_file_target, new_file
 from evalkit.results.row_groups import RowGroups
 from evalkit.sources.formats import read_rows
 from evalkit.sources.partition import PARTITION_ROWS, Inputs, Partition
@@ -71,14 +70,14 @@ def convert(
     >>> pl.read_parquet(folder / "dump.parquet").row(0)
     ('m', 'e600000000000000', 'test', 4, None, None)
     """
-    target = Path(path)
+    target = os.fspath(path)
     check_file_target(target)
     with Inputs(resolve(listed(dump))) as inputs:
         return convert_inputs(inputs, target, replace(contract, scalars=distinct(by))).evidence
 
 
 def convert_inputs(
-    inputs: Inputs, path: Path, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None
+    inputs: Inputs, path: Target, contract: Contract, *, workers: int = WORKERS, progress: Progress | None = None
 ) -> Settled:
     """Convert inputs that are open; see ``convert``."""
     parts = Parts(inputs, contract)

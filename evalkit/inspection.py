@@ -115,13 +115,13 @@ class Inspection:
 
     def write_json(self, path: str | Path) -> None:
         """Write the JSON, whole or not at all."""
-        write_file(Path(path), written(self))
+        write_file(path, written(self))
 
     def write_refusals(self, path: str | Path) -> None:
         """Write every violation as a row of a Parquet file, whole or not at all."""
         buffer = BytesIO()
         self.refusals.write_parquet(buffer)
-        write_file(Path(path), buffer.getvalue())
+        write_file(path, buffer.getvalue())
 
     def table(self) -> pl.DataFrame:
         """Return the counts as a table with snake_case columns."""

@@ -1247,7 +1247,11 @@ def test_no_input(desk: Desk) -> None:
         ("file/nope.jsonl", "file/nope.jsonl: there is no such file [path-missing]"),
         ("dangling", "dangling: there is no such file [path-missing]"),
         ("x" * 300, f"{'x' * 300}: there is no such file [path-missing]"),
-        ("https://example.org/a.jsonl", "https://example.org/a.jsonl: there is no such file [path-missing]"),
+        (
+            "https://example.org/a.jsonl",
+            "https://example.org/a.jsonl: https:// is not read, but s3://, gs://, az://, abfs:// and hf:// are "
+            + "[store-url]",
+        ),
         ("~", "~: there is no such file [path-missing]"),
         ("*.nope", "*.nope: the pattern matches no file [pattern-empty]"),
         ("[", "[: the pattern matches no file [pattern-empty]"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from evalkit.charts.model import Subject
@@ -47,7 +46,7 @@ def render(
     # All is drawn before anything is written: what fails leaves the files as they were.
     made = dict(_made(report, list(dict.fromkeys(map(_kind, targets))), interactive))
     for target in targets:
-        write_file(Path(target), made[_kind(target)])
+        write_file(target, made[_kind(target)])
 
 
 def _made(report: Any, kinds: Sequence[str], interactive: bool) -> Iterator[tuple[str, bytes]]:  # noqa: FBT001
@@ -77,7 +76,7 @@ def check_targets(report: str | os.PathLike[str] | None, targets: Sequence[str])
         if _kind(target) not in _FORMATS:
             message = "must end in .svg, .html, .png or .md"
             raise Refusal.of(Violation("output-format", message, label(target)))
-        check_file_target(Path(target))
+        check_file_target(target)
         for other in targets[:place]:
             if _same(target, other):
                 message = "is named for two outputs; name another place for one of them"

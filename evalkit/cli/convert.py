@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -61,7 +60,7 @@ def _convert(files: list[str], output: str, contract: str | None, by: list[str],
 
         signal.signal(signal.SIGINT, interrupt)  # importing Polars has put its own handler in place
         with progress_bar(inputs.stored, quiet) as progress:
-            done = convert_inputs(inputs, Path(output), replace(rules, scalars=distinct(by)), progress=progress)
+            done = convert_inputs(inputs, output, replace(rules, scalars=distinct(by)), progress=progress)
     if not quiet:
         warn(done.warnings)
     named = "1 input" if len(done.evidence) == 1 else f"{len(done.evidence):,} inputs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -78,7 +77,7 @@ def _receipt(
         outputs.append(Output("policy", export, rules.to_json()))
     for one in outputs:
         if one.path != STANDARD_OUTPUT:
-            write_file(Path(one.path), one.text.encode("utf-8"))
+            write_file(one.path, one.text.encode("utf-8"))
     return found, outputs
 
 
@@ -96,7 +95,7 @@ def check_targets(targets: Sequence[str], inputs: Sequence[str | None]) -> None:
                 raise Refusal.of(Violation("output-unusable", message, label(target)))
         if target == STANDARD_OUTPUT:
             continue
-        check_file_target(Path(target))
+        check_file_target(target)
         for path in named:
             if _same(target, path):
                 message = f"is the input {label(path)}; name another file"

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from evalkit.errors import Refusal, Violation
 from evalkit.records.strict_json import Beyond, show
 from evalkit.sources.source import label
+from evalkit.sources.urls import open_now
 
 MAX_TOML = 1024 * 1024
 """Longest file in bytes: settings are written by hand."""
@@ -108,7 +109,7 @@ class _BadTomlError(Exception):
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
+        with open_now(path) as file:
             raw = file.read(MAX_TOML + 1)
     except OSError as error:
         raise _BadTomlError(f"cannot be read: {error.strerror}") from None

@@ -21,7 +21,7 @@ from evalkit.engines.failures import EngineError, of_worker, other_version, port
 from evalkit.engines.pack import packed, unpacked
 from evalkit.engines.work import DONE, OTHER, REFUSED, Versions, versions, work
 from evalkit.errors import Refusal
-from evalkit.sources.remote import located
+from evalkit.sources.urls import located
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ from typing import Any
 
 from evalkit.engines.work import Versions, versions
 from evalkit.errors import Refusal, Violation
-from evalkit.sources.remote import located
 from evalkit.sources.source import label, open_same
+from evalkit.sources.urls import located
 
 SHARED_BYTES = 1024 * 1024 * 1024
 """Most packed bytes that every worker is given, above all gold."""

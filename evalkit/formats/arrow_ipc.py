@@ -16,14 +16,23 @@ import pyarrow as pa
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Violation
 from evalkit.formats import flat_tables
-from evalkit.formats.columnar import Piece, documents_of, gathered, lay_out_table, opened, read_piece, read_tables
+from evalkit.formats.columnar import (
+    Piece,
+    arrow_file,
+    documents_of,
+    gathered,
+    lay_out_table,
+    opened,
+    read_piece,
+    read_tables,
+)
 from evalkit.formats.flat import FlatKind, FlatRows, broken
 from evalkit.formats.rows import Rows
 from evalkit.formats.typed import nothing
 from evalkit.sources.formats import ARROW, Format
 from evalkit.sources.partition import Given
-from evalkit.sources.remote import pread
 from evalkit.sources.source import BrokenSourceError, Identity, label
+from evalkit.sources.urls import read_at
 
 _FILE, _FEATHER = ARROW.magic
 _STREAM, _END = b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\0\0\0\0"
@@ -49,7 +58,7 @@ def cut(given: Given) -> Iterator[Batches | Piece]:
     """Cut a file between record batches; of one without any the columns are looked at all the same."""
     path, identity = given.source.name, given.identity
     with _opened(path, identity) as file:
-        if pread(file, len(_FILE), 0) != _FILE:
+        if read_at(file, len(_FILE), 0) != _FILE:
             yield from _pieces(given, file)
             return
         count = _reader(file).num_record_batches
@@ -122,7 +131,7 @@ def documents(partition: Batches | Piece) -> Iterator[dict[str, Any]]:
 def warnings(given: Given, contract: Contract) -> list[str]:
     """Say which labels stand in columns of floats."""
     with _opened(given.source.name, given.identity) as file:
-        is_file = pread(file, len(_FILE), 0) == _FILE
+        is_file = read_at(file, len(_FILE), 0) == _FILE
         schema = (_reader(file) if is_file else pa.ipc.open_stream(pa.PythonFile(file, mode="r"))).schema
     layout = lay_out_table(schema, {}, contract)
     return [] if isinstance(layout, tuple) else layout.remarks
@@ -137,7 +146,7 @@ def _tables(file: IO[bytes], partition: Batches, needed: set[str]) -> Iterator[p
 
 def _reader(file: IO[bytes], **options: Any) -> Any:
     file.seek(0)
-    return pa.ipc.open_file(pa.PythonFile(file, mode="r"), options=pa.ipc.IpcReadOptions(**options))
+    return pa.ipc.open_file(arrow_file(file), options=pa.ipc.IpcReadOptions(**options))
 
 
 @contextmanager
@@ -148,7 +157,7 @@ def _opened(path: str, identity: Identity) -> Iterator[IO[bytes]]:
 
 
 def _check_ends(path: str, file: IO[bytes], size: int) -> None:
-    head, tail = pread(file, 8, 0), pread(file, 8, max(size - 8, 0))
+    head, tail = read_at(file, 8, 0), read_at(file, 8, max(size - 8, 0))
     if head.startswith(_FEATHER):
         message = "is Feather of version 1; write it again as version 2, which is Arrow IPC"
     elif not head.startswith((_FILE, _STREAM)):

@@ -21,6 +21,7 @@ from evalkit.formats.rows import Rows
 from evalkit.formats.typed import joined, nothing, read_typed
 from evalkit.sources.formats import Format
 from evalkit.sources.source import BrokenSourceError, Identity, label, open_same
+from evalkit.sources.urls import Stored, is_url, store
 
 Table = Any
 """A ``polars.DataFrame``, or a ``Table`` or ``RecordBatch`` of Arrow, which has no types to check with."""
@@ -211,9 +212,16 @@ def opened(path: str, identity: Identity, rule: str) -> Iterator[IO[bytes]]:
         except (pa.ArrowException, pl.exceptions.PolarsError, OSError) as error:
             if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
                 raise  # the machine's failure, not the file's
+            if is_url(path) and (refusal := store().failure(path, identity, error)) is not None:
+                raise refusal from None
             open_same(path, identity).close()
             said = " ".join(str(error).split())
             raise BrokenSourceError(Violation(rule, f"cannot be read; {said}", label(path))) from None
+
+
+def arrow_file(file: IO[bytes]) -> Any:
+    """Return an open file or object as Arrow reads it; an object is read by Arrow's own threads."""
+    return file.native if isinstance(file, Stored) else pa.PythonFile(file, mode="r")
 
 
 def documents_of(table: Table) -> Iterator[dict[str, Any]]:

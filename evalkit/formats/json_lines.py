@@ -12,9 +12,9 @@ from evalkit.formats.rows import Rows, read_rows
 from evalkit.records.strict_json import MAX_LINE, decode, parse_sound
 from evalkit.sources.formats import JSON_LINES, Format
 from evalkit.sources.partition import Given
-from evalkit.sources.remote import pread
 from evalkit.sources.source import Identity, open_same
 from evalkit.sources.stream import whole_lines, without_mark
+from evalkit.sources.urls import ahead, read_at
 
 if TYPE_CHECKING:
     from evalkit.formats.flat import FlatKind, FlatRows
@@ -61,10 +61,11 @@ class Range:
             Refusal: The file is gone, or is not the one that was named.
         """
         with open_same(self.path, self.identity) as file:
+            file = ahead(file, max(self.start - 1, 0), self.stop + _LOOK)
             begin = self._line_after(file, self.start, self.stop)
             end = self._line_after(file, self.stop, self.stop + MAX_LINE + 1)
             # One read of just these lines: a slice of a larger one would copy them all again.
-            data = pread(file, end - begin, begin) if begin < self.stop else b""
+            data = read_at(file, end - begin, begin) if begin < self.stop else b""
         return without_mark(data, first=self.start == 0)
 
     def _line_after(self, file: IO[bytes], position: int, limit: int) -> int:
@@ -74,7 +75,7 @@ class Range:
         limit = min(limit, self.identity.size)
         # The byte before the position tells whether a line begins there.
         for offset in range(position - 1, limit, _LOOK):
-            found = pread(file, _LOOK, offset).find(b"\n") + 1
+            found = read_at(file, _LOOK, offset).find(b"\n") + 1
             if found:
                 return min(offset + found, limit)
         return limit

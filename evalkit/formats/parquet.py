@@ -19,7 +19,7 @@ from polars.selectors import by_name
 from evalkit.contracts.contract import Contract
 from evalkit.errors import Violation
 from evalkit.formats import flat_tables
-from evalkit.formats.columnar import Table, documents_of, read_tables, schema_of
+from evalkit.formats.columnar import Table, arrow_file, documents_of, read_tables, schema_of
 from evalkit.formats.converted import is_converted, lay_out_converted, notes_of
 from evalkit.formats.flat import FlatKind, FlatRows, broken
 from evalkit.formats.layout import Layout, lay_out
@@ -30,9 +30,13 @@ from evalkit.sources.dataset import Hive
 from evalkit.sources.formats import PARQUET, Format
 from evalkit.sources.partition import Given
 from evalkit.sources.source import BrokenSourceError, Evidence, Identity, Source
+from evalkit.sources.urls import Stored
 
 _BUFFER = 1024 * 1024
 """Bytes of a column that are read ahead; without such a limit a column of a large row group is in memory whole."""
+
+_REQUEST = 8 * 1024 * 1024
+"""The same where each such stretch is a request to a store."""
 
 _FEW = 1024
 _PIECES = 16
@@ -99,7 +103,7 @@ def read(partition: RowGroups, contract: Contract, *, every: bool) -> Rows:
 def documents(partition: RowGroups) -> Iterator[dict[str, Any]]:
     """Yield rows as objects."""
     with opened_parquet(partition.path, partition.identity) as file:
-        batches = pq.ParquetFile(file).iter_batches(_FEW, row_groups=list(partition.groups))
+        batches = pq.ParquetFile(arrow_file(file)).iter_batches(_FEW, row_groups=list(partition.groups))
         for batch in batches:
             yield from documents_of(batch)
 
@@ -191,7 +195,8 @@ def _tables(file: IO[bytes], partition: RowGroups, columns: Columns) -> Iterator
     """
     footer = footer_of(partition.path, partition.identity)
     done = 0
-    if partition.rows <= _PIECES * partition.piece and not has_checksums(file, footer.metadata):
+    stored = isinstance(file, Stored)  # Polars would look for credentials of its own
+    if not stored and partition.rows <= _PIECES * partition.piece and not has_checksums(file, footer.metadata):
         try:
             for frame in _by_polars(partition, columns, done):
                 yield frame
@@ -204,25 +209,31 @@ def _tables(file: IO[bytes], partition: RowGroups, columns: Columns) -> Iterator
             yield batch
             done += batch.num_rows
     except pa.ArrowNotImplementedError:  # dictionaries inside structs, of several row groups
-        yield from _by_polars(partition, columns, done)
+        if stored:
+            yield from _by_arrow(file, partition, columns, done, apart=True)
+        else:
+            yield from _by_polars(partition, columns, done)
 
 
-def _by_arrow(file: IO[bytes], partition: RowGroups, columns: Columns, done: int) -> Iterator[pa.RecordBatch]:
-    """Read the rows after the first ``done``, and verify the checksums of pages."""
+def _by_arrow(
+    file: IO[bytes], partition: RowGroups, columns: Columns, done: int, *, apart: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Read the rows after the first ``done``, each row group apart or not, and verify the checksums of pages."""
     parquet = pq.ParquetFile(
-        pa.PythonFile(file, mode="r"),
+        arrow_file(file),
         metadata=footer_of(partition.path, partition.identity).metadata,
         read_dictionary=list(columns.repeated),
-        buffer_size=_BUFFER,
+        buffer_size=_REQUEST if isinstance(file, Stored) else _BUFFER,
         pre_buffer=False,
         page_checksum_verification=True,
     )
-    read = parquet.iter_batches(partition.piece, row_groups=list(partition.groups), columns=list(columns.inside))
-    for batch in read:
-        skipped = min(done, batch.num_rows)
-        done -= skipped
-        if skipped < batch.num_rows:
-            yield batch.slice(skipped)
+    groups = list(partition.groups)
+    for some in [[one] for one in groups] if apart else [groups]:
+        for batch in parquet.iter_batches(partition.piece, row_groups=some, columns=list(columns.inside)):
+            skipped = min(done, batch.num_rows)
+            done -= skipped
+            if skipped < batch.num_rows:
+                yield batch.slice(skipped)
 
 
 def _by_polars(partition: RowGroups, columns: Columns, done: int) -> Iterator[pl.DataFrame]:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evalkit.errors import Violation
-from evalkit.formats.columnar import opened
+from evalkit.formats.columnar import arrow_file, opened
 from evalkit.sources.formats import PARQUET
-from evalkit.sources.remote import pread
 from evalkit.sources.source import BrokenSourceError, Identity, label
+from evalkit.sources.urls import read_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def footer_of(path: str, identity: Identity) -> Footer:
         BrokenSourceError: It is no whole Parquet file, or an encrypted one.
     """
     with opened_parquet(path, identity) as file:
-        parquet = pq.ParquetFile(pa.PythonFile(file, mode="r"))
+        parquet = pq.ParquetFile(arrow_file(file))
         return Footer(parquet.metadata, parquet.schema_arrow)
 
 
@@ -48,7 +48,7 @@ def has_checksums(file: IO[bytes], metadata: Any) -> bool:
         return False
     column = metadata.row_group(0).column(0)
     starts = [place for place in (column.dictionary_page_offset, column.data_page_offset) if place]
-    head = pread(file, 64, min(starts, default=0))
+    head = read_at(file, 64, min(starts, default=0))
     place = 0
     for _ in range(_SIZES):
         place += 1
@@ -77,7 +77,7 @@ def opened_parquet(path: str, identity: Identity) -> Iterator[IO[bytes]]:
 
 
 def _check_ends(path: str, file: IO[bytes], size: int) -> None:
-    head, tail = pread(file, 4, 0), pread(file, 4, max(size - 4, 0))
+    head, tail = read_at(file, 4, 0), read_at(file, 4, max(size - 4, 0))
     plain, encrypted = PARQUET.magic
     if encrypted in (head, tail):
         raise _encrypted(path)

@@ -28,6 +28,7 @@ from evalkit.nights.verdict import InputFile
 from evalkit.results.run_record import read_run_record
 from evalkit.sources.partition import Inputs
 from evalkit.sources.source import Source, open_same, resolve, resolve_sides
+from evalkit.sources.urls import open_now
 
 _PIECE = 1 << 20
 
@@ -93,7 +94,7 @@ def assert_unchanged(asked: Asked) -> None:
 
 def _digest(job: Job, side: str, source: Source) -> InputFile:
     digest, size = hashlib.sha256(), 0
-    with open(source.name, "rb", buffering=0) as file:
+    with open_now(source.name) as file:
         while piece := file.read(_PIECE):
             digest.update(piece)
             size += len(piece)

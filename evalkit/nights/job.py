@@ -18,6 +18,7 @@ from evalkit.families.observations.measured import MEASURES
 from evalkit.families.probability.metrics import METRICS as VECTOR_METRICS
 from evalkit.families.selective.metrics import SPLIT_METRICS
 from evalkit.metric import Direction
+from evalkit.sources.urls import is_url
 
 Kind = Literal["compare", "evaluate", "measure"]
 KINDS: tuple[Kind, ...] = ("compare", "evaluate", "measure")
@@ -127,11 +128,14 @@ class Job:
         'jobs/dumps/2026-01-31/*.gz'
         """
         dated = pattern.replace(DATE, date)
+        if is_url(dated):
+            return dated
         return os.path.join(glob.escape(self.folder) if glob.has_magic(dated) else self.folder, dated)
 
     def file(self, path: str, date: str) -> str:
         """Return a path that is no pattern."""
-        return os.path.join(self.folder, path.replace(DATE, date))
+        dated = path.replace(DATE, date)
+        return dated if is_url(dated) else os.path.join(self.folder, dated)
 
     def name_of(self, path: str) -> str:
         """Return how the job names a file, wherever it was started from.

@@ -12,6 +12,7 @@ from evalkit.errors import Refusal, Violation
 from evalkit.nights.job import NAME_RULE, Job, Task, is_date, is_safe
 from evalkit.nights.task_toml import Faults, read_task
 from evalkit.sources.source import label
+from evalkit.sources.urls import is_url
 
 RULE = "job"
 _KEYS = ("store", "evaluation")
@@ -35,6 +36,8 @@ def read_job(path: str | os.PathLike[str]) -> Job:
     store = data.get("store")
     if not isinstance(store, str) or not store.strip() or "\0" in store:
         faults.add("store", "must be the path of the store's folder", store)
+    elif is_url(store) or (is_url(name) and not os.path.isabs(store)):
+        faults.add("store", "must be a folder of this machine, where a night is put in place by a rename", store)
     tasks = _tasks(data.get("evaluation"), faults)
     if faults.found:
         placed = [replace(fault, file=label(name), line=line(fault.field or "")) for fault in faults.found]

@@ -22,6 +22,7 @@ from evalkit.report import canonical, document
 from evalkit.results.files import write_file
 from evalkit.results.report_file import Stored, read_bytes, stored
 from evalkit.sources.source import label
+from evalkit.sources.urls import is_url
 
 SCHEMA = "evalkit-readiness-v1"
 REPORT = "report.json"
@@ -83,7 +84,7 @@ class Readiness:
 
     def write_json(self, path: str | Path) -> None:
         """Write the JSON, whole or not at all."""
-        write_file(Path(path), canonical(self))
+        write_file(path, canonical(self))
 
 
 @runtime_checkable
@@ -123,6 +124,8 @@ def readiness(evaluation: str | os.PathLike[str] | Mapping[str, Any] | Measured)
 
 def evaluation_file(path: str) -> str:
     """Return the file of an evaluation, which may be named by its results folder."""
+    if is_url(path):
+        return f"{path}{REPORT}" if path.endswith("/") else path
     return os.path.join(path, REPORT) if os.path.isdir(path) else path
 
 

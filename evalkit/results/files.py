@@ -11,22 +11,33 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from evalkit.errors import Refusal, Violation
+from evalkit.sources.urls import is_url
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
+
+Target = Path | str
+"""Where something is written: a path, or the URL of an object or of a folder of objects."""
+
 _PREFIX, _SUFFIX = ".evalkit-", ".tmp"
 
 
-def check_file_target(path: Path) -> None:
+def check_file_target(path: Target) -> None:
     """Refuse a file that could not be written, before any work is done for it.
 
     Raises:
         Refusal: The path is a directory, a device or a pipe, or the folder that would hold it cannot be made or
-            written to.
+            written to; or a store does not take the object.
     """
+    if isinstance(path, str) and is_url(path):
+        _store().check_object_target(path)
+        return
+    path = Path(path)
     with _refusing(path):
         target = _resolved(path)
         if target.is_dir():
@@ -36,7 +47,7 @@ def check_file_target(path: Path) -> None:
         _check_place(target, path)
 
 
-def check_folder_target(path: Path, own: frozenset[str]) -> None:
+def check_folder_target(path: Target, own: frozenset[str]) -> None:
     """Refuse a results folder that could not be put in place, or that holds anything but earlier results.
 
     Args:
@@ -47,6 +58,10 @@ def check_folder_target(path: Path, own: frozenset[str]) -> None:
         Refusal: The path is a file or the working folder, cannot be made, or holds files that replacing it would
             destroy.
     """
+    if isinstance(path, str) and is_url(path):
+        _store().check_prefix_target(path, own)
+        return
+    path = Path(path)
     with _refusing(path):
         if path.is_symlink() or (path.exists() and not path.is_dir()):
             raise _unwritable(path, "is not a folder; name one that does not exist, or earlier results")
@@ -59,16 +74,29 @@ def check_folder_target(path: Path, own: frozenset[str]) -> None:
         _check_place(path, path)
 
 
-def write_file(path: Path, data: bytes | Iterator[bytes]) -> None:
-    """Write a file through a temporary one beside it and a rename. Missing parent folders are made."""
+def write_file(path: Target, data: bytes | Iterator[bytes]) -> None:
+    """Write a file through a temporary one beside it and a rename, or an object. Missing parent folders are made."""
+    if isinstance(path, str) and isinstance(data, bytes) and is_url(path):
+        _store().put(path, data)
+        return
     with new_file(path) as temporary, open(temporary, "wb") as file:
         file.writelines([data] if isinstance(data, bytes) else data)
 
 
 @contextlib.contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary file beside a path, to be filled; it takes the path's place where the block ends well."""
-    path = _resolved(path)
+def new_file(path: Target) -> Iterator[Path]:
+    """Yield a temporary file beside a path, to be filled; it takes the path's place where the block ends well.
+
+    For an object it is one in the folder for temporary files, which becomes the object.
+    """
+    if isinstance(path, str) and is_url(path):
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+            temporary = Path(folder, "object")
+            yield temporary
+            with _undisturbed():
+                _store().put_file(path, str(temporary))
+        return
+    path = _resolved(Path(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=path.parent)
     temporary = Path(name)
@@ -86,8 +114,18 @@ def new_file(path: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
-    """Put a folder in place whole: it is filled beside its place and then renamed, or exchanged with the old one."""
+def write_folder(path: Target, fill: Callable[[Path], None]) -> None:
+    """Put a folder in place whole: it is filled beside its place and then renamed, or exchanged with the old one.
+
+    One in a store is filled in the folder for temporary files, and put there with its report last.
+    """
+    if isinstance(path, str) and is_url(path):
+        with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+            fill(Path(folder))
+            with _undisturbed():
+                _store().put_folder(path, folder)
+        return
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=_PREFIX, suffix=_SUFFIX, dir=path.parent))
     try:
@@ -157,6 +195,10 @@ def _check_place(target: Path, named: Path) -> None:
 
 def _unwritable(path: Path, message: str) -> Refusal:
     return Refusal.of(Violation("output-unwritable", message, str(path)))
+
+
+def _store() -> Any:
+    return import_module("evalkit.results.store_files")  # loaded only where a store is written to
 
 
 def _umask() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from evalkit.errors import SHOWN_LINES, Refusal, Violation
 from evalkit.records.strict_json import MAX_LINE, parse_object, show
 from evalkit.results.conform import conform
 from evalkit.sources.source import STANDARD_INPUT, label
+from evalkit.sources.urls import open_now, size_of
 
 MAX_REPORT = MAX_LINE
 """Longest report in bytes, where one of its candidates is all that is wanted."""
@@ -53,8 +53,9 @@ def read_bytes(path: str, limit: int = MAX_REPORT) -> bytes | None:
     """
     standard = path == STANDARD_INPUT
     try:
-        with open(0 if standard else path, "rb", closefd=not standard) as file:  # the standard stream is not ours
-            if os.fstat(file.fileno()).st_size > limit:
+        # The standard stream is not ours to close.
+        with open(0, "rb", closefd=False) if standard else open_now(path) as file:
+            if size_of(file) > limit:
                 raise _too_long(path, limit)
             return file.read(limit + 1)
     except ValueError:  # U+0000 in the name

@@ -7,6 +7,7 @@ from typing import Any
 
 from evalkit.errors import Refusal, Violation
 from evalkit.records.strict_json import Beyond, parse_object
+from evalkit.sources.urls import open_now
 
 
 def read_run_record(path: str) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def read_run_record(path: str) -> dict[str, Any]:
         Refusal: The file cannot be read, or holds anything but one JSON object of plain numbers and texts.
     """
     try:
-        with open(path, "rb") as file:
+        with open_now(path) as file:
             raw = file.read()
     except OSError as error:
         raise Refusal.of(Violation("run-record", f"cannot be read: {error.strerror}", path)) from None

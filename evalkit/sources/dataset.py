@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote
 
 from evalkit.errors import Violation
@@ -15,7 +15,8 @@ Hive = tuple[tuple[str, str | None], ...]
 NULL = "__HIVE_DEFAULT_PARTITION__"
 """How such a name spells null."""
 
-_IGNORED = (".", "_")
+IGNORED = (".", "_")
+"""How the names of files and folders begin that are passed over."""
 
 
 def files(folder: str) -> tuple[list[tuple[str, Hive]], list[Violation]]:
@@ -27,11 +28,28 @@ def files(folder: str) -> tuple[list[tuple[str, Hive]], list[Violation]]:
     Returns:
         The files, and what is wrong with the folder: another file than Parquet in it, no Parquet at all.
     """
-    found: list[tuple[str, Hive]] = []
     faults: list[Violation] = []
+    return sorted_out(folder, _walk(folder, faults), _is_parquet, faults)
+
+
+def sorted_out(
+    folder: str, paths: Iterable[str], is_parquet: Callable[[str], bool], faults: list[Violation]
+) -> tuple[list[tuple[str, Hive]], list[Violation]]:
+    """Tell the Parquet files of a folder from others.
+
+    Args:
+        folder: The folder.
+        paths: All that is in it, in sorted order, but for what is passed over.
+        is_parquet: Tells whether a file is Parquet whose name does not say so.
+        faults: What is wrong with the folder; what is found is added while the paths are taken.
+
+    Returns:
+        The files, and what is wrong.
+    """
+    found: list[tuple[str, Hive]] = []
     others: list[str] = []
-    for path in _walk(folder, faults):
-        if path.lower().endswith(PARQUET.suffixes) or _is_parquet(path):
+    for path in paths:
+        if path.lower().endswith(PARQUET.suffixes) or is_parquet(path):
             found.append((path, _hive(folder, path, faults)))
         else:
             others.append(path)
@@ -56,7 +74,7 @@ def _walk(folder: str, faults: list[Violation], above: frozenset[tuple[int, int]
         return
     for name, is_folder in entries:
         path = os.path.join(folder, name)
-        if name.startswith(_IGNORED):
+        if name.startswith(IGNORED):
             continue
         if is_folder:
             yield from _walk(path, faults, above | {here})

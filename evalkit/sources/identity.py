@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 from evalkit.errors import Refusal, Violation
-from evalkit.sources import remote
+from evalkit.sources.urls import is_url, store
 
-_ANY, _STORE = -1, -2
+_ANY = -1
+STORE = -2
+"""The device of whatever lies in a store."""
 
 
 class Identity(NamedTuple):
@@ -24,15 +26,10 @@ class Identity(NamedTuple):
         """Take the identity from a file's status."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
-    @classmethod
-    def of_object(cls, facts: remote.Facts) -> Identity:
-        """Take it from what a store tells."""
-        return cls(_STORE, remote.number(facts.tag), facts.size, facts.modified)
-
     @property
     def elsewhere(self) -> Identity:
         """What tells it on another machine, to which a file of a shared folder has another device and inode."""
-        return self if self.device == _STORE else self._replace(device=_ANY, inode=_ANY)
+        return self if self.device == STORE else self._replace(device=_ANY, inode=_ANY)
 
     def is_that(self, found: Identity) -> bool:
         """Tell whether a file was found to be the same file."""
@@ -50,20 +47,15 @@ def open_same(path: str, identity: Identity) -> IO[bytes]:
     Raises:
         Refusal: It is gone, or it is not the same file with the same size and time any more.
     """
-    file: IO[bytes]
+    if is_url(path):
+        found: IO[bytes] = store().open_same(path, identity)
+        return found
     try:
-        if remote.is_remote(path):
-            found = Identity.of_object(remote.facts_of(path))
-            file = cast("IO[bytes]", remote.RemoteFile(path, found.size))
-        else:
-            file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
-            found = Identity.of(os.fstat(file.fileno()))
+        file = open(path, "rb", buffering=0)  # noqa: SIM115 - the caller closes it
     except OSError as error:
-        if remote.is_remote(path) and not isinstance(error, FileNotFoundError | PermissionError):
-            raise  # the network's failure, not the object's
         message = f"was there at the start and cannot be opened now: {error.strerror}"
         raise Refusal.of(Violation("file-changed", message, label(path))) from None
-    if not identity.is_that(found):
+    if not identity.is_that(Identity.of(os.fstat(file.fileno()))):
         file.close()
         message = "was changed while it was read; run again when it is whole"
         raise Refusal.of(Violation("file-changed", message, label(path)))

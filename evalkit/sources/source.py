@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, cast
 
 from evalkit.errors import Refusal, Violation
-from evalkit.sources import dataset, remote
+from evalkit.sources import dataset
 from evalkit.sources.dataset import Hive
 from evalkit.sources.formats import FRAME, HEAD, JSON_LINES, Format, codec_of, detect
 from evalkit.sources.identity import Identity as Identity
 from evalkit.sources.identity import label as label
 from evalkit.sources.identity import open_same as open_same
+from evalkit.sources.urls import is_url, store, unknown
 
 STANDARD_INPUT = "-"
 
@@ -169,22 +170,26 @@ def _sources(given: Iterable[Input], faults: list[Violation]) -> Iterator[Source
             name = "frame" if frames == 1 else f"frame {number}"
             yield Source(name, (-1, id(thing)), format=FRAME, frame=thing)
             continue
-        for name, hive in _expand(os.fspath(cast("str", thing)), faults):
-            look = _examine_object if remote.is_remote(name) else _examine
-            source = look(name, hive, faults)
+        path = os.fspath(cast("str", thing))
+        if is_url(path):
+            yield from store().sources(path, faults)
+            continue
+        for name, hive in _expand(path, faults):
+            source = _examine(name, hive, faults)
             if source is not None:
                 yield source
 
 
 def _expand(path: str, faults: list[Violation]) -> list[tuple[str, Hive]]:
-    if remote.is_remote(path):
-        return [(name, ()) for name in _expand_objects(path, faults)]
     if path != STANDARD_INPUT and "\0" not in path and os.path.isdir(path):
         inside, wrong = dataset.files(path)
         faults.extend(replace(one, file=label(one.file or "")) for one in wrong)
         return inside
     if path == STANDARD_INPUT or _is_there(path):
         return [(path, ())]
+    if (said := unknown(path)) is not None:
+        faults.append(Violation("store-url", said, label(path)))
+        return []
     if "\0" in path or not glob.has_magic(path):
         faults.append(Violation("path-missing", "there is no such file", label(path)))
         return []
@@ -228,45 +233,19 @@ def _examine(name: str, hive: Hive, faults: list[Violation]) -> Source | None:
     except OSError as error:
         faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(name)))
         return None
+    return sound(name, place, Identity.of(status) if regular else None, head, hive, faults)
+
+
+def sound(
+    name: str, place: tuple[int, int], identity: Identity | None, head: bytes, hive: Hive, faults: list[Violation]
+) -> Source | None:
+    """Make a source of what was looked at, or add a fault: where its format cannot be read from a stream."""
     compressed = codec_of(head) is not None
     form = detect(name, head)
-    if form.seeks and (compressed or not regular):
+    if form.seeks and (compressed or identity is None):
         faults.append(needs_file(name, form, compressed=compressed))
         return None
-    return Source(name, place, Identity.of(status) if regular else None, compressed, form, hive)
-
-
-def _expand_objects(url: str, faults: list[Violation]) -> list[str]:
-    """Return the addresses that one stands for."""
-    remote.assert_can_read(url)
-    try:
-        found = remote.listed_objects(url)
-    except (FileNotFoundError, PermissionError) as error:
-        faults.append(Violation("path-unreadable", f"cannot be listed: {error.strerror}", label(url)))
-        return []
-    if not found:
-        faults.append(Violation("pattern-empty", "the pattern matches no object", label(url)))
-    return found
-
-
-def _examine_object(url: str, hive: Hive, faults: list[Violation]) -> Source | None:
-    """Look at an object: the source that it makes, or None and a fault."""
-    try:
-        facts = remote.facts_of(url)
-        head = remote.RemoteFile(url, facts.size).pread(HEAD, 0)
-    except FileNotFoundError:
-        faults.append(Violation("path-missing", "there is no such object, or no such bucket", label(url)))
-        return None
-    except PermissionError as error:
-        faults.append(Violation("path-unreadable", f"cannot be read: {error.strerror}", label(url)))
-        return None
-    compressed, form = codec_of(head) is not None, detect(url, head)
-    if form.seeks and compressed:
-        faults.append(needs_file(url, form, compressed=True))
-        return None
-    identity = Identity.of_object(facts)
-    place = (identity.device, remote.number(url))
-    return Source(url, place, identity, compressed, form, hive)
+    return Source(name, place, identity, compressed, form, hive)
 
 
 def needs_file(name: str, form: Format, *, compressed: bool = False) -> Violation:

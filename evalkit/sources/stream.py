@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from evalkit.records.strict_json import MAX_LINE
 from evalkit.sources.formats import HEAD, codec_of
-from evalkit.sources.remote import RemoteFile
+from evalkit.sources.urls import Stored
 
 STEP = 1024 * 1024
 """Bytes read at a time; more fall out of the processor's cache before they are digested."""
@@ -54,7 +54,7 @@ class Tap(io.RawIOBase):
         return b""
 
     def _ready(self) -> bool:
-        if isinstance(self.raw, RemoteFile):
+        if isinstance(self.raw, Stored):
             return True
         poll = select.poll()
         poll.register(self.raw, select.POLLIN)

@@ -177,7 +177,7 @@ class MeasurementReport:
         """Write the report as JSON, whole or not at all."""
         from evalkit.results.files import write_file
 
-        write_file(Path(path), written(self))
+        write_file(path, written(self))
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the numbers as a tidy table, one row a number."""
@@ -200,7 +200,7 @@ class MeasurementReport:
             write_file(inside / "report.json", written(self))
             tables.write_tables(inside, {MEASUREMENTS: tables.MEASUREMENT}, [self.tables()], notes)
 
-        write_folder(Path(folder), fill)
+        write_folder(folder, fill)
 
 
 def report(

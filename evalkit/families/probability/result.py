@@ -119,7 +119,7 @@ class Evaluation:
 
     def write_json(self, path: str | Path) -> None:
         """Write the JSON, whole or not at all."""
-        write_file(Path(path), written(self))
+        write_file(path, written(self))
 
     def write_tables(self, folder: str | Path) -> None:
         """Write a results folder, whole or not at all: ``report.json`` and a Parquet file for each of ``tables()``."""
@@ -129,7 +129,7 @@ class Evaluation:
             write_file(inside / "report.json", written(self))
             tables.write_tables(inside, self._columns, self._chunks(), notes)
 
-        write_folder(Path(folder), fill)
+        write_folder(folder, fill)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the numbers as tidy tables with snake_case columns, one row a thing."""

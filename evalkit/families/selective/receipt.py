@@ -73,7 +73,7 @@ class Receipt:
 
     def write_json(self, path: str | Path) -> None:
         """Write the JSON, whole or not at all."""
-        write_file(Path(path), canonical(self))
+        write_file(path, canonical(self))
 
 
 def receipt(
