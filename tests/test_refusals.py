@@ -1249,7 +1249,10 @@ def test_no_input(desk: Desk) -> None:
         ("x" * 300, f"{'x' * 300}: there is no such file [path-missing]"),
         (
             "https://example.org/a.jsonl",
-            "https://example.org/a.jsonl: https:// is not read, but s3://, gs://, az://, abfs:// and hf:// are [store-url]",
+            (
+                "https://example.org/a.jsonl: https:// is not read, "
+                "but s3://, gs://, az://, abfs:// and hf:// are [store-url]"
+            ),
         ),
         ("~", "~: there is no such file [path-missing]"),
         ("*.nope", "*.nope: the pattern matches no file [pattern-empty]"),
