@@ -20,11 +20,12 @@ from evalkit.risk_coverage import bootstrap as bootstrap_module
 from evalkit.risk_coverage.areas import areas
 from evalkit.risk_coverage.bootstrap import bootstrap, weights
 from evalkit.risk_coverage.curve import curve
-from evalkit.risk_coverage.grid import grid, splitmix64
+from evalkit.risk_coverage.grid import grid
 from evalkit.risk_coverage.jackknife import grid_augrc, grid_aurc, grid_e_aurc, jackknife
 from evalkit.risk_coverage.optimism import optimism
 from evalkit.risk_coverage.shown import RiskCoverage
 from evalkit.risk_coverage.suite import suite
+from evalkit.splitmix import splitmix64
 
 LEVEL = Fraction(95, 100)
 T4 = 2.7764451051977987

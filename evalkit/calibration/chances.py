@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from evalkit.splitmix import splitmix64
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -111,17 +113,10 @@ def uniforms(seed: int, stream: int, replicates: Ints, places: Ints) -> Floats:
     >>> uniforms(0, 1, np.array([0, 1]), np.array([7])).round(6).tolist()
     [[0.561008], [0.769871]]
     """
-    start = _mixed(_mixed(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream))
-    rows = _mixed(start + replicates.astype(np.uint64))
-    bits = _mixed(rows[:, None] + places.astype(np.uint64)[None, :])
+    start = splitmix64(splitmix64(np.array([seed % 2**64], dtype=np.uint64)) + np.uint64(stream))
+    rows = splitmix64(start + replicates.astype(np.uint64))
+    bits = splitmix64(rows[:, None] + places.astype(np.uint64)[None, :])
     return ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-
-
-def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    bits = state + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 def at_level(values: Floats, level: Fraction) -> Floats:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def compare(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILES", help="Predictions: files, patterns, folders of Parquet, s3://… and the like, - for stdin."),
+        typer.Argument(
+            metavar="FILES", help="Predictions: files, patterns, folders of Parquet, s3://… and the like, - for stdin."
+        ),
     ] = None,
     predictions: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="One more input; may be repeated.")

@@ -10,9 +10,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evalkit.risk_coverage.grid import Grid, splitmix64
+from evalkit.risk_coverage.grid import Grid
 from evalkit.risk_coverage.points import at_most
 from evalkit.risk_coverage.shown import Interval
+from evalkit.splitmix import splitmix64
 
 BOOTSTRAP = "poisson-bootstrap-of-groups"
 REPLICATES = 1000

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evalkit.risk_coverage.curve import Curve
+from evalkit.splitmix import splitmix64
 
 GROUPS = 100
 """Most groups of contributors."""
@@ -124,19 +125,6 @@ def contributors_of(outcomes: pl.DataFrame) -> pl.Series:
     if "contributor" in outcomes.columns:
         return outcomes["contributor"]
     return pl.Series("contributor", np.arange(outcomes.height, dtype=np.uint64))
-
-
-def splitmix64(value: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64-bit whole numbers, one to one (Steele, Lea, Flood 2014, doi 10.1145/2660193.2660195).
-
-    >>> splitmix64(np.zeros(1, np.uint64)).tolist()
-    [16294208416658607535]
-    """
-    mixed = value + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    scrambled: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
-    return scrambled
 
 
 def _dealt(keys: pl.Series, count: int) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

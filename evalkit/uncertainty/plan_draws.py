@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import special
 
 from evalkit.metric import Direction
-from evalkit.uncertainty.weights import mix
+from evalkit.splitmix import splitmix64
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -99,7 +99,7 @@ def simulated(world: World, numbers: Iterable[int]) -> Iterator[tuple[int, int, 
     size, right = found[:, 0], found[:, 1]
     wrong = size - right
     features = np.column_stack((right, size, right**2, right * size, size**2, right > 0, wrong > 0)).astype(np.float64)
-    salts = mix(np.arange(REPETITIONS, dtype=np.uint64))
+    salts = splitmix64(np.arange(REPETITIONS, dtype=np.uint64))
     sums, done = np.zeros((REPETITIONS, features.shape[1])), 0
     for number in numbers:
         while done < number:
@@ -113,7 +113,7 @@ def simulated(world: World, numbers: Iterable[int]) -> Iterator[tuple[int, int, 
 def _kinds_drawn(salts: npt.NDArray[np.uint64], contributors: range, edges: Floats) -> npt.NDArray[np.int64]:
     """Return the kind of each contributor in each repetition: one row a repetition."""
     keys = np.array(contributors, np.uint64)
-    shares = (mix(salts[:, None] ^ keys[None, :]) >> np.uint64(11)) * 2.0**-53
+    shares = (splitmix64(salts[:, None] ^ keys[None, :]) >> np.uint64(11)) * 2.0**-53
     return np.minimum(np.searchsorted(edges, shares, side="right"), len(edges) - 1)
 
 

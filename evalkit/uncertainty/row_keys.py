@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from evalkit.uncertainty.weights import Keys, mix
+from evalkit.splitmix import splitmix64
+from evalkit.uncertainty.weights import Keys
 
 MAX_ROWS = 65_536
 """Most rows that are told apart; where there are more, each stands in one of ``GROUPS`` groups, drawn by its number."""
@@ -43,10 +44,10 @@ def text_numbers(texts: pl.Series) -> Keys:
     """
     lengths = texts.str.len_bytes().to_numpy()
     padded = (texts + "\0" * _WORD).cast(pl.Binary)
-    found = mix(lengths.astype(np.uint64))
+    found = splitmix64(lengths.astype(np.uint64))
     rows = np.arange(len(lengths))
     for start in range(0, int(lengths.max(initial=0)), _WORD):
         rows = rows[lengths[rows] > start]
         words = padded.gather(rows).bin.slice(start, _WORD).bin.reinterpret(dtype=pl.UInt64, endianness="little")
-        found[rows] = mix(found[rows] ^ words.to_numpy())
+        found[rows] = splitmix64(found[rows] ^ words.to_numpy())
     return found

@@ -13,6 +13,8 @@ from math import exp, factorial
 import numpy as np
 import numpy.typing as npt
 
+from evalkit.splitmix import splitmix64
+
 Keys = npt.NDArray[np.uint64]
 
 _LANES = 4
@@ -39,25 +41,13 @@ def poisson_weights(contributors: Keys, replicates: range, seed: int) -> npt.NDA
     if replicates.start % _LANES or replicates.step != 1:
         raise ValueError(f"resamples are drawn {_LANES} at a time")
     drawn = np.empty((-(-len(replicates) // _LANES) * _LANES, len(contributors)), np.uint8)
-    start = mix(np.array([seed % 2**64], np.uint64))[0]
+    start = splitmix64(np.array([seed % 2**64], np.uint64))[0]
     table = _table()
     for place in range(0, len(drawn), _LANES):
-        salt = mix(np.array([start ^ np.uint64(replicates.start + place)], np.uint64))[0]
-        lanes = mix(contributors ^ salt).astype("<u8", copy=False).view("<u2").reshape(-1, _LANES)
+        salt = splitmix64(np.array([start ^ np.uint64(replicates.start + place)], np.uint64))[0]
+        lanes = splitmix64(contributors ^ salt).astype("<u8", copy=False).view("<u2").reshape(-1, _LANES)
         drawn[place : place + _LANES] = table.take(lanes, mode="clip").T  # no lane is beyond it: nothing to check
     return drawn[: len(replicates)]
-
-
-def mix(numbers: Keys) -> Keys:
-    """Finish as SplitMix64 does (Steele, Lea & Flood 2014): every bit of the result hangs on every bit given.
-
-    >>> hex(mix(np.array([0], np.uint64))[0])
-    '0xe220a8397b1dcdaf'
-    """
-    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 @cache
