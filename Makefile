@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench study docs lock clean
+.PHONY: help demo test test-ray check bench study docs lock clean
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
@@ -32,6 +32,10 @@ check: $(READY) ## lint, types, layers, docs up to date, tests
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/notebook.py --check
 	@test -n "$(SKIP_TESTS)" || $(BIN)/python -m pytest -n auto -q
+
+test-ray: $(READY) ## run the tests of Ray, which is installed for them and large
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "ray>=2.60"
+	EVALKIT_RAY=1 $(BIN)/python -m pytest -q -n0 tests/test_engine_ray.py
 
 PEERS := .venv/.peers
 
