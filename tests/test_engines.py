@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import importlib.util
 import json
+import logging
 import os
 import random
 import signal
@@ -358,12 +359,20 @@ def test_a_process_killed_leaves_the_same_bytes(dumps: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in (*killed, *left))
 
 
-def test_a_task_that_kills_every_worker_is_named(dask: Cluster, tmp_path: Path) -> None:
-    """The file and its bytes are named, the code is 1, and nothing is written."""
+def test_a_task_that_kills_every_worker_is_named(
+    dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file and its bytes are named once, without warnings and traces of Dask before."""
     dump = support.dump(tmp_path / "poison.jsonl", records(1, 1000))
+    heard: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", heard.append)
+    for name in ("distributed.client", "tornado.application"):
+        monkeypatch.setattr(logging.getLogger(name), "handlers", [handler])
     with pytest.raises(EngineError) as error:
         compared(dask.engine, str(dump), 60_000)
     assert f"{dask.engine}: 4 workers died over it, one after the other; not read: {dump}, bytes" in str(error.value)
+    assert heard == []
     support.until(lambda: _workers(dask) == 2, "the nannies' new workers")
 
 

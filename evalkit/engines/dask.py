@@ -18,6 +18,9 @@ from evalkit.engines.failures import EngineError
 ANSWER = 30.0
 """Seconds that a scheduler has to say that it is one."""
 
+_LOGGERS = ("distributed", "distributed.client", "tornado.application")
+"""What Dask gives a level of its own; a worker that dies makes the last show a trace."""
+
 NO_WORKERS = 30.0
 """Seconds without a worker after which nothing more is waited for; a cluster that grows needs some to begin."""
 
@@ -60,7 +63,8 @@ def connected(address: str) -> Iterator[Engine]:
     from distributed import Client
 
     name = f"dask://{address}"
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said as an error of ours
+    for own in _LOGGERS:
+        logging.getLogger(own).setLevel(logging.CRITICAL)  # what matters is said as an error of ours
     with _large_tasks():
         try:
             place = _address_in(address) if address.startswith("/") else address
