@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-ray check bench study docs lock clean
+.PHONY: help demo test test-ray check bench bench-scale study docs lock clean
 
 help: ## say what there is
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1|/' | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
 
 $(READY): requirements.lock pyproject.toml
 	@echo "setting up .venv from requirements.lock"
@@ -49,6 +49,9 @@ bench: $(READY) $(PEERS) ## measure speed against other tools, as ratios in one 
 
 study: $(READY) ## simulate how often intervals hold the true value, minutes; docs show the stored result
 	$(BIN)/python tests/benchmarks/coverage.py
+
+bench-scale: $(READY) ## measure 1, 10 and 100 million records, here and on two workers
+	$(BIN)/python tests/benchmarks/scale.py
 
 docs: $(READY) ## write the generated parts of README and docs
 	$(BIN)/python docs/generate.py

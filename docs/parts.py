@@ -483,5 +483,10 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "comparison-columns": comparison_columns,
     "plan-keys": plan_keys,
     "interval-coverage": studies.interval_coverage,
+    "scale-enough": studies.scale_enough,
+    "scale-table": studies.scale_table,
+    "scale-slopes": studies.scale_slopes,
+    "scale-carried": studies.scale_carried,
+    "scale-paper": studies.scale_paper,
 }
 """The parts by name."""

@@ -5,9 +5,11 @@ A real Dask cluster on loopback: a scheduler and two workers with nannies, each 
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import importlib.util
 import json
+import logging
 import os
 import random
 import signal
@@ -16,9 +18,10 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from multiprocessing import get_context
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Any
 
 import engine_worker
@@ -26,6 +29,7 @@ import engines
 import polars as pl
 import pytest
 import support
+from distributed import Client
 from engines import TASK_BYTES, Cluster, cluster, compared, evaluated, flat, records, sides, small_tasks
 from observations import command, document, merge, page, query, write_document, write_lines
 
@@ -355,12 +359,20 @@ def test_a_process_killed_leaves_the_same_bytes(dumps: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in (*killed, *left))
 
 
-def test_a_task_that_kills_every_worker_is_named(dask: Cluster, tmp_path: Path) -> None:
-    """The file and its bytes are named, the code is 1, and nothing is written."""
+def test_a_task_that_kills_every_worker_is_named(
+    dask: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file and its bytes are named once, without warnings and traces of Dask before."""
     dump = support.dump(tmp_path / "poison.jsonl", records(1, 1000))
+    heard: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "emit", heard.append)
+    for name in ("distributed.client", "tornado.application"):
+        monkeypatch.setattr(logging.getLogger(name), "handlers", [handler])
     with pytest.raises(EngineError) as error:
         compared(dask.engine, str(dump), 60_000)
     assert f"{dask.engine}: 4 workers died over it, one after the other; not read: {dump}, bytes" in str(error.value)
+    assert heard == []
     support.until(lambda: _workers(dask) == 2, "the nannies' new workers")
 
 
@@ -396,6 +408,51 @@ def test_the_command_says_so_and_writes_nothing(tmp_path: Path) -> None:
         assert run.code == 1
         assert f"failed, and not for the input: {other.engine}: no scheduler answers there" in run.err
     assert not (tmp_path / "r.json").exists()
+
+
+def test_whoever_answers_must_be_a_scheduler(
+    dask: Cluster, dumps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker's address, a page for browsers, files that are no scheduler file: said within seconds, exit code 1."""
+    monkeypatch.setattr(dask_module, "ANSWER", 1.0)
+    junk = support.dump(tmp_path / "junk.json", ["{}"])
+    with Client(dask.address, set_as_default=False) as client:  # type: ignore[no-untyped-call]
+        worker = next(iter(client.scheduler_info()["workers"]))
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as page:
+        thread = Thread(target=page.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            for place, said in (
+                (worker, "this is the address of a Worker"),
+                (f"127.0.0.1:{page.server_port}", ""),
+                (str(junk), "this is not what dask scheduler --scheduler-file writes"),
+                (str(tmp_path / "none.json"), "No such file or directory"),
+            ):
+                with pytest.raises(EngineError, match=f"^dask://{place}: no scheduler answers there: .*{said}"):
+                    compared(f"dask://{place}", str(dumps / "part-00.jsonl"))
+        finally:
+            page.shutdown()
+            thread.join()
+
+
+def test_encryption_that_is_not_set_up_is_said(dumps: Path) -> None:
+    """Without certificates there is no tls; that is a failure to connect, not a bug."""
+    with pytest.raises(EngineError, match=r"no scheduler answers there: TLS expects"):
+        compared("dask://tls://127.0.0.1:9", str(dumps / "part-00.jsonl"))
+
+
+def test_a_scheduler_is_reached_by_its_file_and_out_of_a_running_loop(
+    dask: Cluster, dumps: Path, tmp_path: Path
+) -> None:
+    """A notebook has a loop that runs; what the scheduler wrote of itself leads to it too."""
+    place = tmp_path / "scheduler.json"
+    place.write_text(json.dumps({"address": f"tcp://{dask.address}"}), "utf-8")
+    dump = str(dumps / "part-00.jsonl")
+
+    async def cell() -> str:
+        return compared(f"dask://{place}", dump)
+
+    assert asyncio.run(cell()) == compared(None, dump)
 
 
 def test_a_cluster_left_without_workers_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import json
 import logging
+import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 from evalkit.engines.engine import Engine
 from evalkit.engines.failures import EngineError
+
+ANSWER = 30.0
+"""Seconds that a scheduler has to say that it is one."""
+
+_LOGGERS = ("distributed", "distributed.client", "tornado.application")
+"""What Dask gives a level of its own; a worker that dies makes the last show a trace."""
 
 NO_WORKERS = 30.0
 """Seconds without a worker after which nothing more is waited for; a cluster that grows needs some to begin."""
@@ -54,20 +63,57 @@ def connected(address: str) -> Iterator[Engine]:
     from distributed import Client
 
     name = f"dask://{address}"
-    where: dict[str, Any] = {"address": address if "://" in address else f"tcp://{address}"}
-    if address.startswith("/"):
-        where = {"scheduler_file": address}
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said as an error of ours
+    for own in _LOGGERS:
+        logging.getLogger(own).setLevel(logging.CRITICAL)  # what matters is said as an error of ours
     with _large_tasks():
         try:
-            client: Any = Client(**where, set_as_default=False, name="evalkit")  # type: ignore[no-untyped-call]
-        except (OSError, ValueError) as error:
-            raise EngineError(f"{name}: no scheduler answers there: {error}") from None
+            place = _address_in(address) if address.startswith("/") else address
+            place = place if "://" in place else f"tcp://{place}"
+            with ThreadPoolExecutor(1) as thread:  # whose loop is its own: a notebook's is running here
+                thread.submit(asyncio.run, _greet(place)).result()
+            client: Any = Client(place, set_as_default=False, name="evalkit")  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, TypeError, RuntimeError) as error:  # the last two of TLS that is not set up
+            said = str(error) or f"nothing that it would say within {ANSWER:g} s"
+            raise EngineError(f"{name}: no scheduler answers there: {said}") from None
         try:
             yield over_client(client, name)
         finally:
             with contextlib.suppress(Exception):
                 client.close(timeout=2)
+
+
+def _address_in(path: str) -> str:
+    """Return the address in a scheduler file, which may be there only in a moment; Dask itself waits for ever.
+
+    Raises:
+        OSError: There is none.
+        ValueError: It is another kind of file.
+    """
+    since = time.monotonic()
+    while not os.path.exists(path) and time.monotonic() - since < ANSWER:
+        time.sleep(0.1)
+    with open(path, encoding="utf-8") as file:
+        try:
+            return str(json.load(file)["address"])
+        except (ValueError, TypeError, KeyError):
+            raise ValueError("this is not what dask scheduler --scheduler-file writes") from None
+
+
+async def _greet(address: str) -> None:
+    """Ask who answers: to anything but a scheduler, such as its own page for browsers, Dask listens for ever.
+
+    Raises:
+        OSError: Nobody answers.
+        ValueError: A worker does.
+    """
+    from distributed import Security, rpc
+
+    security: Any = Security()  # type: ignore[no-untyped-call]
+    own: Any = rpc(address, connection_args=security.get_connection_args("client"))  # type: ignore[no-untyped-call]
+    async with own as other:
+        found = await asyncio.wait_for(other.identity(), ANSWER)
+    if found.get("type") != "Scheduler":
+        raise ValueError(f"this is the address of a {found.get('type')}")
 
 
 class _Watch:

@@ -21,15 +21,15 @@ def peaks(command: Sequence[str]) -> list[float]:
     found: dict[int, float] = {}
     with subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL) as process:
         while process.poll() is None:
-            for one in _family(process.pid):
-                found[one] = max(found.get(one, 0), _peak(one))
+            for one in family(process.pid):
+                found[one] = max(found.get(one, 0), peak(one))
             time.sleep(_STEP)
     if process.returncode:
         raise SystemExit(f"exit code {process.returncode} of: {shlex.join(command)}")
     return list(found.values())
 
 
-def _family(process: int) -> list[int]:
+def family(process: int) -> list[int]:
     """Return a process and its descendants, as Linux names them."""
     found = [process]
     for one in found:
@@ -39,7 +39,8 @@ def _family(process: int) -> list[int]:
     return found
 
 
-def _peak(process: int) -> float:
+def peak(process: int) -> float:
+    """Return the largest resident set of a process in MiB; 0 where it has ended."""
     with contextlib.suppress(OSError):
         status = Path(f"/proc/{process}/status").read_text()
         return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0)
