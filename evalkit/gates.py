@@ -102,6 +102,9 @@ def judge_bound(
 ) -> BoundResult:
     """Hold the one-sided bounds of a value against a gate.
 
+    A bound is a float, and so it is held against the limit as the nearest float: one that is written as the limit is
+    on the line, and passes.
+
     Args:
         gate: The gate.
         value: The exact value, or None.
@@ -129,4 +132,5 @@ def judge_bound(
 
 
 def _within(gate: Gate, bound: float) -> bool:
-    return Fraction(bound) >= gate.limit if gate.direction == "higher" else Fraction(bound) <= gate.limit
+    limit = rounded(gate.limit)
+    return bound >= limit if gate.direction == "higher" else bound <= limit

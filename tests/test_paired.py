@@ -88,13 +88,14 @@ def test_contributors_are_aligned_by_key_and_not_by_place() -> None:
 
 
 def test_disjoint_contributors_add_their_variances() -> None:
-    """Nothing in common: the squared error is the sum of both, but for K / (K − 1) of all contributors."""
+    """Nothing in common: the squared error is the sum of the jackknife's of both, but for K of all contributors."""
     far = {key + 100: row for key, row in THEIRS.items()}
     found = difference(side(OURS), side(far))
     # Σ z² is (4 · 0.5² + 0.5² + 1.5²) / 12² for ours and (5 · (1/6)² + (5/6)²) / 12² for theirs; K = 12
-    squared = 12 / 11 * (3.5 + 5 / 6) / 144
+    # a contributor has a sixth of its side's records, and so counts for 6 / 5 of what is seen
+    squared = 11 / 12 * (6 / 5) ** 2 * (3.5 + 5 / 6) / 144
     assert found.high is not None
-    assert found.high - 1 / 6 == pytest.approx(2.200985 * squared**0.5, abs=1e-6)  # t of 11 degrees
+    assert found.high - 1 / 6 == pytest.approx(2.570582 * squared**0.5, abs=1e-6)  # t of 5 degrees, those of a side
     assert (found.both, found.contributors) == (0, 12)
 
 
@@ -146,7 +147,7 @@ def test_a_number_that_is_not_smooth_is_resampled_with_the_same_draws() -> None:
     assert moved.method == "cluster-bootstrap"
     assert moved.value == pytest.approx(-0.1)  # 0.46667 − 0.56667: confidence is nearer by a tenth in every resample
     assert moved.low == pytest.approx(-0.1)
-    assert moved.p_value == 1 / 401  # no resample of 400 lies so far from the value
+    assert moved.p_value == 2 / 401  # the upper end is below zero in every resample of 400
     assert moved.non_inferiority is not None
     assert moved.non_inferiority.outcome == "passed"
 

@@ -97,6 +97,26 @@ def test_the_tables_of_other_commands(tmp_path: Path) -> None:
     ]
 
 
+def test_the_tables_of_statistics(tmp_path: Path) -> None:
+    """The tables that statistics add are asked as the others are, row by row as they are stored."""
+    lines = [record(model, split, n) for model in ("alpha", "beta") for split in ("validation", "test") for n in (1, 2)]
+    report = library.compare(
+        dump(tmp_path / "d.jsonl", lines),
+        "0.5",
+        gate_on="bound",
+        calibration=True,
+        baseline="alpha",
+        min_contributors=2,
+    )
+    report.write_tables(tmp_path / "results")
+    for name in ("contributors", "gates", "reliability", "certified", "comparison", "flips"):
+        stored = pl.read_parquet(tmp_path / "results" / f"{name}.parquet")
+        shown = told(tmp_path, f"SELECT count(*) AS n FROM {name}", "results", "--format", "json")  # noqa: S608 - ours
+        assert json.loads(shown) == [{"n": stored.height}]
+    gates = told(tmp_path, "SELECT name, outcome FROM gates WHERE model = 'beta' ORDER BY name", "results")
+    assert [line.split()[0] for line in gates.splitlines()[1:4]] == ["ece", "macroF1", "precisionAtCoverage"]
+
+
 def test_the_records_of_a_dump(here: Path) -> None:
     """Records are grouped, filtered and counted; groups without ORDER BY come sorted, so the bytes are the same."""
     assert told(here, COUNTS, "d.jsonl").splitlines() == ["model   n", "alpha  20", "beta   20", "(2 rows)"]

@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from evalkit.uncertainty.clusters import Clusters, Entry, clustered
-from evalkit.uncertainty.ends import absolute_ends, pivotal, quantile, t_ends
-from evalkit.uncertainty.estimand import Estimand, Term, gradient, ratios, share, value, values, weighed
+from evalkit.uncertainty.ends import absolute_ends, difference_ends, quantile, t_ends
+from evalkit.uncertainty.estimand import Estimand, Term, gradient, ratios, share, value, weighed
 from evalkit.uncertainty.interval import Asked, Interval, interval, intervals, prepare, sizes_of
+from evalkit.uncertainty.parts import Parts
 
 ASKED = Asked(min_contributors=2, replicates=200)
 ACCURACY = share("accuracy", "right", "n")
@@ -177,14 +178,14 @@ def test_absolute_ends_by_hand() -> None:
     Drawn are 2.9, 3.0 and 3.1, a third each; their spread is √(2/3) · 0.1. With infinitely many degrees and
     contributors nothing is stretched: the interval is 3 ± 0.1.
     """
-    drawn = [np.array([2.9, 3.0, 3.1])]
-    assert absolute_ends([3.0], drawn, 10**9, 1e9, 0.95) == pytest.approx((2.9, 3.1, 2.9, 3.1), abs=1e-6)
+    parts = Parts([3.0], [np.array([-0.1, 0.0, 0.1])])
+    assert absolute_ends(parts, 10**9, 1e9, 0.95) == pytest.approx((2.9, 3.1, 2.9, 3.1), abs=1e-6)
 
 
 def test_absolute_ends_hold_zero_where_signs_are_not_sure() -> None:
     """A part of 0.1 with a spread of 0.2: |drawn - 0.1| is at most 0.3, |drawn| at most 0.4."""
-    drawn = [np.array([-0.2, 0.1, 0.4])]
-    assert absolute_ends([0.1], drawn, 10**9, 1e9, 0.95) == pytest.approx((-0.2, 0.4, -0.2, 0.4), abs=1e-6)
+    parts = Parts([0.1], [np.array([-0.3, 0.0, 0.3])])
+    assert absolute_ends(parts, 10**9, 1e9, 0.95) == pytest.approx((-0.2, 0.4, -0.2, 0.4), abs=1e-6)
 
 
 def test_a_calibration_error_is_within_its_interval() -> None:
@@ -199,15 +200,35 @@ def test_a_calibration_error_is_within_its_interval() -> None:
     assert at < (found.at_most or 0) < (found.high or 0)
 
 
-def test_pivotal_ends_by_hand() -> None:
-    """Twice the value less the quantiles; one undefined resample in twenty is left out, two are too many."""
-    drawn = np.arange(1.0, 21.0)
-    assert pivotal(10.0, drawn, 0.9) == (1.0, 19.0, 2.0, 18.0)
-    drawn[0] = np.nan
-    assert pivotal(10.0, drawn, 0.9) is not None
-    drawn[1] = np.nan
-    assert pivotal(10.0, drawn, 0.9) is None
-    assert pivotal(10.0, np.array([]), 0.9) is None
+def ends_of_difference(at: tuple[float, float], moved: tuple[list[float], list[float]]) -> tuple[list[float], float]:
+    """Return the ends of a difference of two numbers of one part, nothing stretched, and the p-value."""
+    ours, theirs = (Parts([one], [np.array(some)]) for one, some in zip(at, moved, strict=True))
+    ends, p_value = difference_ends(ours, theirs, 10**9, 1e9, 0.95)
+    return [round(end, 6) for end in ends], p_value
+
+
+def test_what_two_errors_share_falls_out_of_their_difference() -> None:
+    """3 and 1, both sure, move together: the difference is 2 in every resample, and 1 of 4 is the least share twice."""
+    together = [-0.1, 0.0, 0.1]
+    assert ends_of_difference((3.0, 1.0), (together, together)) == ([2.0, 2.0, 2.0, 2.0], 0.5)
+
+
+def test_a_sure_part_moves_the_way_that_it_leans() -> None:
+    """-3 and 1 lean apart: where both rise, the one shrinks and the other grows, so the difference is 2 ± 0.2."""
+    together = [-0.1, 0.0, 0.1]
+    assert ends_of_difference((-3.0, 1.0), (together, together))[0] == [1.8, 2.2, 1.8, 2.2]
+
+
+def test_errors_that_are_alike_near_zero_have_no_difference() -> None:
+    """0.1 and 0.1, neither sure, move together: |g| - |h| is at most |g - h|, which is 0 in every resample."""
+    together = [-0.3, 0.0, 0.3]
+    assert ends_of_difference((0.1, 0.1), (together, together)) == ([0.0, 0.0, 0.0, 0.0], 1.0)
+
+
+def test_errors_near_zero_that_move_apart_differ_by_what_they_could() -> None:
+    """0.1 and 0.1, neither sure: the largest of |0.1 + m| - 0.1 + |n| is 0.4, and of |0.1 + n| - 0.1 + |m| 0.6."""
+    found, p_value = ends_of_difference((0.1, 0.1), ([-0.3, 0.0, 0.3], [0.3, -0.3, 0.0]))
+    assert (found, p_value) == ([-0.6, 0.4, -0.6, 0.4], 1.0)
 
 
 def test_a_quantile_is_one_of_the_numbers() -> None:
@@ -220,15 +241,12 @@ def test_a_quantile_is_one_of_the_numbers() -> None:
 # --- estimands
 
 
-def test_values_and_ratios_of_resamples() -> None:
+def test_ratios_of_resamples() -> None:
     """Two ratios: both count in the first row, one in the second, none in the third."""
     both = Estimand("two", (Term({"a": 1}, {"m": 1}), Term({"b": -2}, {"n": 1}, {"p": 1})))
     sums = np.array([[1, 2, 3, 4, 1], [1, 2, 3, 4, 0], [1, 0, 3, 4, 0]], np.int64)
     columns = ("a", "m", "b", "n", "p")
     np.testing.assert_array_equal(ratios(both, columns, sums), [[0.5, 0.5, np.nan], [-1.5, np.nan, np.nan]])
-    np.testing.assert_array_equal(values(both, columns, sums), [-0.5, 0.5, np.nan])
-    absolute = Estimand("two", both.terms, kind="absolute")
-    np.testing.assert_array_equal(values(absolute, columns, sums), [2.0, 0.5, np.nan])
 
 
 def test_weights_are_denominators_in_lowest_terms() -> None:

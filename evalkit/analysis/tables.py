@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from evalkit.errors import Refusal, Violation
-from evalkit.results.outputs import TABLES
+from evalkit.results.outputs import STATISTICS, TABLES
 from evalkit.sources.source import label
 
 REPORT = "report.json"
@@ -43,7 +43,7 @@ class Folders:
 
     def add(self, folder: Path, told: tuple[tuple[str, str], ...] = ()) -> None:
         """Add the tables of a results folder."""
-        for name in TABLES:
+        for name in (*TABLES, *STATISTICS):
             path = folder / f"{name}.parquet"
             if path.is_file():
                 self.pieces.setdefault(name, []).append(Piece(path, told))

@@ -51,10 +51,11 @@ def query(
     """Ask results and records in SQL.
 
     The tables are those of a results folder: candidates, per_class, confusion,
-    bins, curve, measurements, as far as they are there; in a store of nightly
-    results each has evaluation and date as well. The table records holds what a
-    dump holds: model, subject_key, split, truth, predicted, confidence, and the
-    fields named by --by.
+    bins, curve, measurements, and of statistics contributors, gates,
+    reliability, certified, comparison, flips, as far as they are there; in a
+    store of nightly results each has evaluation and date as well. The table
+    records holds what a dump holds: model, subject_key, split, truth, predicted,
+    confidence, and the fields named by --by.
 
     Only what is named is read, and only SELECT is run. Records are checked as
     evalkit compare checks them; a query that stops early says what was not.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from rich.table import Table
 
@@ -10,7 +10,13 @@ from evalkit.cli.showing import bare_table, number
 from evalkit.errors import printable
 from evalkit.families.selective import metrics
 from evalkit.families.selective.comparison import Comparison
-from evalkit.families.selective.sureness import CandidateStatistics, IntervalRow, Statistics
+from evalkit.families.selective.sureness import (
+    NO_EXCLUDED,
+    SUPPORT,
+    CandidateStatistics,
+    IntervalRow,
+    Statistics,
+)
 from evalkit.risk_coverage.shown import Estimate
 from evalkit.uncertainty.difference import Difference
 
@@ -20,7 +26,6 @@ _HEADINGS = {
     metrics.macro_f1.name: "macro-F1",
     metrics.ece.name: "ECE",
 }
-_REASONS = {"undefined-in-resamples": "undefined in resamples"}
 
 
 def statistics_tables(sure: Statistics, models: Collection[str]) -> list[Table]:
@@ -114,10 +119,8 @@ _MARGINS = {"passed": "✓", "failed": "✗", "insufficient": "?"}
 
 
 def _ends(row: IntervalRow | None) -> str:
-    if row is None or row.value is None:
+    if row is None or row.low is None or row.high is None:
         return "–"
-    if row.low is None or row.high is None:
-        return "–" if row.reason == "insufficient-contributors" else _REASONS.get(row.reason or "", "–")
     return f"{row.low:.3f}–{row.high:.3f}"
 
 
@@ -126,16 +129,46 @@ def statistics_lines(sure: Statistics, models: Collection[str]) -> Iterator[str]
     for one in sure.candidates:
         if one.model not in models:
             continue
-        yield f"{printable(one.model)}: {_contributors(one, sure)}"
-        for name, gate in (one.gates or {}).items():
-            if gate.outcome == "insufficient":
-                reach = "at least" if gate.direction == "higher" else "at most"
-                known = "no bound" if gate.bound is None else f"sure of {reach} {number(gate.bound)}"
-                reason = (gate.reason or "").replace("-", " ")
-                yield f"{printable(one.model)}: {name} not settled, {known}, asked {gate.limit:g} ({reason})"
-        yield from (f"{printable(one.model)}: {line}" for line in _ranks(one))
+        told = (_contributors(one, sure), *_gates(one), *_without_interval(one), *_ranks(one))
+        yield from (f"{printable(one.model)}: {line}" for line in told)
     if sure.comparison is not None:
         yield from _compared(sure.comparison)
+
+
+def _gates(one: CandidateStatistics) -> Iterator[str]:
+    """Say what is not settled, and which condition is not met; what failed on its bound the table says."""
+    for name, gate in (one.gates or {}).items():
+        if gate.value is None or gate.outcome == "passed":
+            continue
+        if name == SUPPORT:
+            yield f"a label in truth has {gate.value:,.0f} accepted test records, asked {gate.limit:,.0f} of each"
+        elif name == NO_EXCLUDED:
+            yield f"no class may be excluded, and {gate.value:,.0f} {'is' if gate.value == 1 else 'are'}"
+        elif gate.outcome == "insufficient":
+            reach = "at least" if gate.direction == "higher" else "at most"
+            known = "no bound" if gate.bound is None else f"sure of {reach} {number(gate.bound)}"
+            yield f"{name} not settled, {known}, asked {gate.limit:g} ({_words(gate.reason)})"
+
+
+def _without_interval(one: CandidateStatistics) -> Iterator[str]:
+    """Say of which numbers of the table there is no interval, and why, where no gate has said it."""
+    told = {name for name, gate in (one.gates or {}).items() if gate.bound is None and gate.reason is not None}
+    rows = {row.name: row for row in one.intervals or () if row.label is None and row.bin is None}
+    found = [rows[name] for name in _HEADINGS if name in rows and name not in told]
+    yield from _missing("no interval of", [(row.name, row.reason) for row in found if row.value is not None])
+
+
+def _missing(what: str, numbers: Iterable[tuple[str, str | None]]) -> Iterator[str]:
+    """Name the numbers that have a reason instead of an interval, reason by reason."""
+    why: dict[str, list[str]] = {}
+    for name, reason in numbers:
+        if reason is not None:
+            why.setdefault(reason, []).append(_HEADINGS[name])
+    yield from (f"{what} {', '.join(names)} ({_words(reason)})" for reason, names in why.items())
+
+
+def _words(reason: str | None) -> str:
+    return (reason or "").replace("-", " ")
 
 
 def _ranks(one: CandidateStatistics) -> Iterator[str]:
@@ -148,7 +181,7 @@ def _ranks(one: CandidateStatistics) -> Iterator[str]:
     for found in one.certified or ():
         claim = f"precision of at least {found.target:g} with {found.confidence:.0%} confidence"
         if found.threshold is None:
-            yield f"no threshold can be certified for a {claim} ({(found.reason or '').replace('-', ' ')})"
+            yield f"no threshold can be certified for a {claim} ({_words(found.reason)})"
         else:
             counts = f"{found.errors:,} of {found.accepted:,} accepted are wrong on validation"
             yield f"{found.threshold:g} is certified for a {claim}: {counts}"
@@ -158,7 +191,9 @@ def _compared(found: Comparison) -> Iterator[str]:
     """Say of paired records who has which right, and what the best of many shows by luck."""
     for one in found.against:
         if one.reason is not None:
-            yield f"{printable(one.model)}: not compared, {one.reason.replace('-', ' ')}"
+            yield f"{printable(one.model)}: not compared, {_words(one.reason)}"
+        missing = [(each.name, each.reason) for each in one.differences if each.value is not None]
+        yield from (f"{printable(one.model)}: {line}" for line in _missing("no interval of the difference in", missing))
         if (pairs := one.pairs) is not None:
             only = pairs.discordant
             told = f"{only.only_candidate_right:,} right only here, {only.only_baseline_right:,} only there"

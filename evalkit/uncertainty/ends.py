@@ -7,16 +7,14 @@ records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import ceil, fsum, log, sqrt
+from collections.abc import Callable
+from math import ceil, fsum, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from evalkit.uncertainty.distributions import binomial_bound, normal_quantile, t_quantile
-
-Floats = npt.NDArray[np.float64]
+from evalkit.uncertainty.parts import Floats, Parts, spread
 
 
 class Ends(NamedTuple):
@@ -71,9 +69,7 @@ def binomial_ends(at: float, trials: Callable[[float], float], level: float) -> 
     )
 
 
-def absolute_ends(
-    at: Sequence[float], drawn: Sequence[Floats], contributors: int, degrees: float, level: float
-) -> Ends:
+def absolute_ends(parts: Parts, contributors: int, degrees: float, level: float) -> Ends:
     """Return the interval of a sum of absolute values, such as a calibration error, out of resamples of its parts.
 
     Such a sum is never too small and mostly too large, the more so the nearer it is to zero, where it has a corner
@@ -91,17 +87,14 @@ def absolute_ends(
     than the normal distribution, since few contributors show less than their spread.
 
     Args:
-        at: The parts as seen.
-        drawn: Each part in each resample.
+        parts: The parts, as seen and in each resample.
         contributors: How many contributors, K, have a share in them.
         degrees: The degrees of freedom.
         level: The confidence.
     """
-    parts = [some - part for some, part in zip(drawn, at, strict=True)]
-    sure = [abs(part) > sqrt(2 * log(contributors)) * _spread(some) for part, some in zip(at, parts, strict=True)]
-    value = fsum(map(abs, at))
-    swing = np.zeros(len(parts[0]))
-    for part, some, known in zip(at, parts, sure, strict=True):
+    value = fsum(map(abs, parts.at))
+    swing = np.zeros(len(parts.moved[0]))
+    for part, some, known in zip(parts.at, parts.moved, parts.sure(contributors), strict=True):
         swing += np.copysign(1.0, part) * some if known else np.abs(some)
 
     def lower(share: float) -> float:
@@ -110,29 +103,61 @@ def absolute_ends(
     def upper(share: float) -> float:
         stretch = _stretch(share, contributors, degrees)
         sums = np.zeros(len(swing))
-        for part, some in zip(at, parts, strict=True):
+        for part, some in zip(parts.at, parts.moved, strict=True):
             sums += np.abs(part + stretch * some)
         return quantile(np.sort(sums), share)
 
     return four(level, lower, upper)
 
 
-def pivotal(at: float, drawn: Floats, level: float) -> Ends | None:
-    """Return the pivotal interval: a resample is off the value as the value is off the truth.
+def difference_ends(ours: Parts, theirs: Parts, contributors: int, degrees: float, level: float) -> tuple[Ends, float]:
+    """Return the interval of the difference of two sums of absolute values out of shared resamples, and a p-value.
 
-    It is for smooth numbers. Of a sum of absolute values near zero it is wrong: see ``absolute_ends``.
+    Both sums are mostly too large, and near zero have a corner: see ``absolute_ends``. The upper end is the quantile
+    of what can be no smaller than the difference, part by part (g and h the true parts of the two, G and H those seen):
+
+    * |g| is no larger than |G + N*| is;
+    * -|h| is -|H| - s·N*, s being the sign of H, where that sign is sure; else -|H| + |N*| is no smaller;
+    * where it is not, and the two err so much alike that their difference is better known than h, |g| - |h| is at most
+      |g - h|.
+
+    The lower end is the same with the two exchanged. Where all signs are sure both are those of a smooth number.
+
+    Args:
+        ours: The parts of the one.
+        theirs: As many parts of the other, in the same places; resamples are the same ones.
+        contributors: How many contributors, K, have a share in them.
+        degrees: The degrees of freedom.
+        level: The confidence.
 
     Returns:
-        The ends; None where more than one resample in twenty is undefined.
+        The ends; and twice the share of resamples, but for one more, in which the end nearer to zero is beyond it.
     """
-    defined = np.sort(drawn[~np.isnan(drawn)])
-    if len(defined) < 0.95 * len(drawn) or not len(defined):
-        return None
-    return four(
+
+    def above(one: Parts, other: Parts, share: float) -> Floats:
+        return np.sort(_no_smaller(one, other, contributors, _stretch(share, contributors, degrees)))
+
+    ends = four(
         level,
-        lambda share: 2 * at - quantile(defined, share),
-        lambda share: 2 * at - quantile(defined, 1 - share),
+        lambda share: -quantile(above(theirs, ours, share), share),
+        lambda share: quantile(above(ours, theirs, share), share),
     )
+    sides = (above(*pair, (1 + level) / 2) for pair in ((ours, theirs), (theirs, ours)))
+    beyond = min((1 + int((drawn >= 0).sum())) / (1 + len(drawn)) for drawn in sides)
+    return ends, min(2 * beyond, 1.0)
+
+
+def _no_smaller(one: Parts, other: Parts, contributors: int, stretch: float) -> Floats:
+    """Return in each resample what the difference of two sums of absolute values is no larger than."""
+    found = np.zeros(len(one.moved[0]))
+    places = zip(one.at, one.moved, other.at, other.moved, other.sure(contributors), strict=True)
+    for here, moved, there, swayed, sure in places:
+        if not sure and spread(moved - swayed) < spread(swayed):
+            found += np.abs(here - there + stretch * (moved - swayed))
+            continue
+        swing = -np.copysign(1.0, there) * swayed if sure else np.abs(swayed)
+        found += np.abs(here + stretch * moved) - abs(there) + stretch * swing
+    return found
 
 
 def quantile(ordered: Floats, share: float) -> float:
@@ -140,11 +165,6 @@ def quantile(ordered: Floats, share: float) -> float:
     rank = ceil(round(share * len(ordered), 6))  # 0.025 · 1000 is 25, whatever floats make of it
     place = min(max(rank - 1, 0), len(ordered) - 1)
     return float(ordered[place])
-
-
-def _spread(numbers: Floats) -> float:
-    """Return the root of the mean square, added without an error that could depend on the order."""
-    return sqrt(fsum((numbers * numbers).tolist()) / len(numbers))
 
 
 def _stretch(share: float, contributors: int, degrees: float) -> float:

@@ -121,24 +121,6 @@ def weighed(estimand: Estimand) -> dict[str, int]:
     return {column: times // common for column, times in whole.items()}
 
 
-def values(estimand: Estimand, columns: Sequence[str], sums: Sums) -> npt.NDArray[np.float64]:
-    """Return the value in each resample; NaN where it is undefined.
-
-    Args:
-        estimand: The number.
-        columns: The name of each column.
-        sums: One row a resample, one column a column.
-    """
-    total = np.zeros(len(sums))
-    count = np.zeros(len(sums))
-    for found in ratios(estimand, columns, sums):
-        there = ~np.isnan(found)
-        total += np.where(there, np.abs(found) if estimand.kind == "absolute" else found, 0.0)
-        count += there
-    total[count == 0] = np.nan
-    return total if estimand.kind == "absolute" else total / np.maximum(count, 1)
-
-
 def ratios(estimand: Estimand, columns: Sequence[str], sums: Sums) -> list[npt.NDArray[np.float64]]:
     """Return the ratio of each term in each resample; NaN where the term does not count.
 

@@ -16,9 +16,10 @@ from evalkit.exact import Exact, fraction, rounded
 from evalkit.uncertainty.asked import MIN_CONTRIBUTORS, REPLICATES, Asked
 from evalkit.uncertainty.clusters import Clusters, Sample, Sums
 from evalkit.uncertainty.distributions import t_quantile
-from evalkit.uncertainty.ends import Ends, absolute_ends, binomial_ends, pivotal, t_ends
-from evalkit.uncertainty.estimand import Combination, Estimand, ratios, value
+from evalkit.uncertainty.ends import Ends, absolute_ends, binomial_ends, t_ends
+from evalkit.uncertainty.estimand import Combination, Estimand, value
 from evalkit.uncertainty.moments import Moments, moments, total
+from evalkit.uncertainty.parts import Resampled, resampled
 from evalkit.uncertainty.replicates import replicate_sums
 
 __all__ = [
@@ -32,14 +33,15 @@ __all__ = [
     "REPLICATES",
     "TOO_FEW",
     "TOO_FEW_IN_PART",
+    "UNDEFINED_SHARE",
     "UNSTABLE",
     "Asked",
     "Interval",
     "Measured",
+    "degrees_of",
     "from_variance",
     "interval",
     "intervals",
-    "pivotal",
     "prepare",
     "sizes_of",
 ]
@@ -55,6 +57,9 @@ UNSTABLE = "undefined-in-resamples"
 
 FEW = 5
 """Contributors who differ between two sides below which the variance of a difference is not trusted."""
+
+UNDEFINED_SHARE = 0.05
+"""Greatest share of resamples in which a number may be undefined; its interval is made of the others."""
 
 PART_CONTRIBUTORS = 2
 """Fewest contributors of each part of a mean, such as the F1 of a label: of one alone no variance can be told."""
@@ -100,6 +105,10 @@ class Measured:
     clusters: Clusters
     totals: dict[str, int]
     sums: Sums | None
+
+    def parts(self, estimand: Estimand) -> Resampled:
+        """Return an estimand's parts in every resample."""
+        return resampled(estimand, self.clusters.columns, self.totals, self.sums)
 
 
 def prepare(clusters: Clusters, asked: Asked, *, resampled: bool) -> Measured:
@@ -159,14 +168,14 @@ def from_variance(estimand: Estimand, found: Exact, rests_on: Sample, squared: F
     if exact is None or rests_on.contributors < max(asked.min_contributors, 2):
         return Interval(estimand, found, rests_on, reason=TOO_FEW)
     if squared:
-        ends = t_ends(rounded(exact), float(squared) ** 0.5, _degrees(rests_on), level)
+        ends = t_ends(rounded(exact), float(squared) ** 0.5, degrees_of(rests_on), level)
         return _bounded(estimand, found, rests_on, CLUSTER_T, ends)
     if estimand.low == 0 and estimand.high == 1 and exact in (0, 1):
         return _bounded(estimand, found, rests_on, EXACT, _exact(found, rests_on, None, 0, level))
     return Interval(estimand, found, rests_on, reason=ALIKE)
 
 
-def _degrees(rests_on: Sample) -> float:
+def degrees_of(rests_on: Sample) -> float:
     """Return the degrees of freedom: the effective number of contributors, less one, and never less than one."""
     return max(float(rests_on.effective or 0) - 1, 1.0)
 
@@ -191,7 +200,7 @@ def _exact(found: Exact, rests_on: Sample, variance: Fraction | None, rare: int,
     def trials(share: float) -> float:
         if not squared:
             return most
-        narrower = t_quantile(share, max(rests_on.records - 1, 1)) / t_quantile(share, _degrees(rests_on))
+        narrower = t_quantile(share, max(rests_on.records - 1, 1)) / t_quantile(share, degrees_of(rests_on))
         return min(at * (1 - at) / squared * narrower**2, most)
 
     return binomial_ends(at, trials, level)
@@ -199,17 +208,11 @@ def _exact(found: Exact, rests_on: Sample, variance: Fraction | None, rare: int,
 
 def _resampled(estimand: Estimand, rests_on: Sample, measured: Measured, level: float) -> Ends | None:
     """Return the interval of a sum of absolute values; None where one resample in twenty is undefined."""
-    if measured.sums is None:
-        raise ValueError("no resamples were prepared")
-    columns = measured.clusters.columns
-    whole = np.array([[measured.totals[column] for column in columns]], np.int64)
-    at = [float(np.nan_to_num(part[0])) for part in ratios(estimand, columns, whole)]
-    drawn = ratios(estimand, columns, measured.sums)
-    undefined = np.logical_and.reduce([np.isnan(part) for part in drawn])
-    if undefined.sum() > 0.05 * len(undefined):
+    found = measured.parts(estimand)
+    if found.undefined.sum() > UNDEFINED_SHARE * len(found.undefined):
         return None
-    kept = [np.nan_to_num(part[~undefined]) for part in drawn]
-    return absolute_ends(at, kept, rests_on.contributors, _degrees(rests_on), level)
+    parts = found.of(list(found.drawn), ~found.undefined)
+    return absolute_ends(parts, rests_on.contributors, degrees_of(rests_on), level)
 
 
 def _bounded(estimand: Estimand, found: Exact, rests_on: Sample, method: str, ends: Ends | None) -> Interval:

@@ -1,4 +1,4 @@
-"""The variance of a smooth number made of sums: what each contributor moves it, squared and added.
+"""What each contributor moves a smooth number made of sums, as whole numbers that can be squared and added.
 
 Taylor linearisation for clusters (Woodruff 1971; Binder 1983): a contributor's influence is the gradient of the
 number times the contributor's tallies. Influences add up to zero, and their squares to the variance.
@@ -8,42 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from evalkit.uncertainty.clusters import Clusters, Sums, squared
+from evalkit.uncertainty.clusters import Clusters, Sums
 
 _BITS = 50
 """Bits of the largest influence: its square, a hundred million times over, fits 128 bits."""
 
 Floats = npt.NDArray[np.float64]
-
-
-def variance(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> Fraction | None:
-    """Return K / (K - 1) · Σ z², z being each contributor's influence; None with fewer than two contributors.
-
-    Influences are added as whole numbers, fifty bits of the largest possible one, so that neither the order of
-    contributors nor the processor shows in the sum.
-
-    Args:
-        clusters: The tallies of each contributor.
-        slopes: The derivative of the number by each column.
-        contributors: How many contributors, K, have a part in the number.
-    """
-    if contributors < 2:
-        return None
-    bits = shift(slopes, dict(zip(clusters.columns, largest(clusters).tolist(), strict=True)))
-    places = {column: place for place, column in enumerate(clusters.columns)}
-    squares = sum(squared(whole(influence(slopes, places, matrix), bits)) for _, matrix in clusters.blocks())
-    return Fraction(contributors, contributors - 1) * Fraction(squares) / Fraction(4) ** bits
-
-
-def standard_error(clusters: Clusters, slopes: Mapping[str, Fraction], contributors: int) -> float | None:
-    """Return the root of the variance."""
-    found = variance(clusters, slopes, contributors)
-    return None if found is None else sqrt(found)
 
 
 def largest(clusters: Clusters) -> Sums:

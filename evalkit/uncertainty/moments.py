@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from evalkit.uncertainty.clusters import Clusters, Sample, Sums, shared, squared
 from evalkit.uncertainty.estimand import Combination, Estimand, counting, gradient, weighed
 from evalkit.uncertainty.linearised import influence, largest, shift, whole
 
-_SPARED = 12
+SPARED = 12
 """Bits of the fifty that are kept for influences that grow where little is left without the contributor."""
 
 _LEAST_LEFT = 2.0**-24
@@ -39,7 +40,7 @@ class Moments:
         self._weights = weighed(estimand)
         self._whole = sum(totals[column] * times for column, times in self._weights.items())
         self._slopes = gradient(estimand, totals) if estimand.kind == "mean" else {}
-        self._bits = shift(self._slopes, most) - _SPARED
+        self._bits = shift(self._slopes, most) - SPARED
         self._terms = [one.present or one.denominator for one in counted]
         self._shares = counted if estimand.proportion else []
         self._seen = np.zeros(len(self._terms), np.int64)
@@ -53,8 +54,8 @@ class Moments:
         self._squares += squared(sizes)
         self._most = max(self._most, int(sizes.max(initial=0)))
         if self._slopes:
-            left = np.maximum(1.0 - sizes / max(self._whole, 1), _LEAST_LEFT)
-            self._moved += squared(whole(influence(self._slopes, places, matrix) / left, self._bits))
+            alone = influence(self._slopes, places, matrix) / left_without(sizes, self._whole)
+            self._moved += squared(whole(alone, self._bits))
         if len(self._terms) > 1:
             self._seen += [int((total(one, places, matrix) > 0).sum()) for one in self._terms]
         if self._shares:
@@ -97,6 +98,12 @@ def moments(clusters: Clusters, estimands: Sequence[Estimand], totals: Mapping[s
         for one in found:
             one.add(places, matrix)
     return found
+
+
+def left_without(sizes: Sums, records: int) -> npt.NDArray[np.float64]:
+    """Return the share of the records that is left without each contributor, and never nothing."""
+    left: npt.NDArray[np.float64] = np.maximum(1.0 - sizes / max(records, 1), _LEAST_LEFT)
+    return left
 
 
 def total(combination: Combination, places: Mapping[str, int], matrix: Sums) -> Sums:

@@ -34,7 +34,7 @@ def non_inferior(
     """Hold the one-sided bounds of candidate − baseline against a margin.
 
     Where higher is better the lower bound must be above −margin; where lower is better the upper bound must be below
-    the margin. Without bounds nothing is settled.
+    the margin, both as the nearest floats. Without bounds nothing is settled.
 
     Args:
         at_least: The lower bound of the difference, or None.
@@ -54,8 +54,8 @@ def non_inferior(
         return NonInferiority("insufficient", shown, None, reason or INSUFFICIENT)
     careful, kind = (-at_least, -at_most) if direction != "lower" else (at_most, at_least)
     bound = at_least if direction != "lower" else at_most
-    if Fraction(careful) < margin:
+    if careful < shown:
         return NonInferiority("passed", shown, bound, None)
-    if Fraction(kind) < margin:
+    if kind < shown:
         return NonInferiority("insufficient", shown, bound, INSUFFICIENT)
     return NonInferiority("failed", shown, bound, None)

@@ -18,21 +18,24 @@ from evalkit.exact import difference as minus
 from evalkit.metric import Direction
 from evalkit.uncertainty.aligned import BASELINE, CANDIDATE, Paired, prefixed
 from evalkit.uncertainty.asked import Asked
-from evalkit.uncertainty.clusters import Sums, sample
+from evalkit.uncertainty.clusters import Sums, sample, squared
 from evalkit.uncertainty.difference import Difference
-from evalkit.uncertainty.distributions import binomial_bound, t_quantile, t_tail
-from evalkit.uncertainty.estimand import Estimand, gradient, value, values, weighed
+from evalkit.uncertainty.distributions import binomial_bound, t_tail
+from evalkit.uncertainty.ends import difference_ends, t_ends
+from evalkit.uncertainty.estimand import Estimand, gradient, value, weighed
 from evalkit.uncertainty.interval import (
     BOOTSTRAP,
     CLUSTER_T,
     EXACT,
     FEW,
     TOO_FEW,
+    UNDEFINED_SHARE,
     UNSTABLE,
-    pivotal,
+    degrees_of,
     sizes_of,
 )
-from evalkit.uncertainty.linearised import variance
+from evalkit.uncertainty.linearised import influence, largest, shift, whole
+from evalkit.uncertainty.moments import SPARED, left_without
 from evalkit.uncertainty.noninferiority import non_inferior
 
 UNDEFINED = "undefined"
@@ -62,9 +65,10 @@ def differ(
     """Measure the difference of a number and say how sure it is.
 
     A smooth number is linearised: each contributor's influence on the baseline's is subtracted from that on the
-    candidate's, and the interval is the t quantile of contributors − 1 degrees of freedom times the root of
-    K/(K − 1) · Σ z². A number that is not smooth is resampled, both sides with the same draws. A share of which fewer
-    than five contributors differ is bounded by the share of contributors that may differ, each counted as one record;
+    candidate's, each as it would be with the contributor left out, and the interval is Student's t with the degrees of
+    freedom of the side that rests on fewer contributors, as that of one number is. A sum of absolute values is
+    resampled, both sides with the same draws (see ``difference_ends``). A share of which fewer than five contributors
+    differ is bounded by the share of contributors that may differ, each counted as one record;
     of any other number there is no interval then.
 
     A difference that is not significant is no proof that the two are alike: for that, give a margin.
@@ -137,20 +141,39 @@ class _Question:
         if self._differing() < FEW:
             return self._alike(gap)
         smooth = "absolute" not in (self.candidate.kind, self.baseline.kind)
-        return self._linearised(gap) if smooth else self._resampled(gap)
+        return self._linearised(gap) if smooth else self._resampled()
 
     def _linearised(self, gap: Fraction) -> _Found:
-        slopes = prefixed(CANDIDATE, gradient(self.candidate, self.sides.candidate.totals))
-        taken = gradient(self.baseline, self.sides.baseline.totals)
-        slopes |= prefixed(BASELINE, {column: -slope for column, slope in taken.items()})
-        squared = variance(self.sides.joint, slopes, self.contributors)
-        if not squared:
+        variance = self._variance()
+        if not variance:
             return _Found(reason=TOO_ALIKE)
-        error, degrees, level = sqrt(squared), self.contributors - 1, float(self.asked.level)
-        two, one = (t_quantile(share, degrees) * error for share in ((1 + level) / 2, level))
-        at = rounded(gap)
-        p_value = min(2 * t_tail(abs(at) / error, degrees), 1.0)
-        return _Found(self._kept((at - two, at + two, at - one, at + one)), p_value, CLUSTER_T)
+        error, at = sqrt(variance), rounded(gap)
+        ends = t_ends(at, error, self._degrees, float(self.asked.level))
+        return _Found(self._kept(ends), min(2 * t_tail(abs(at) / error, self._degrees), 1.0), CLUSTER_T)
+
+    def _variance(self) -> Fraction:
+        """Return the variance of the difference, of the jackknife as that of one number is (see ``moments``)."""
+        ours = prefixed(CANDIDATE, gradient(self.candidate, self.sides.candidate.totals))
+        theirs = prefixed(BASELINE, gradient(self.baseline, self.sides.baseline.totals))
+        joint = self.sides.joint
+        places = {column: place for place, column in enumerate(joint.columns)}
+        bits = shift(ours | theirs, dict(zip(joint.columns, largest(joint).tolist(), strict=True))) - SPARED
+        records = [int(one.sum()) for one in self._weights]
+        moved = start = 0
+        for keys, matrix in joint.blocks():
+            left = [
+                left_without(one[start : start + len(keys)], all_)
+                for one, all_ in zip(self._weights, records, strict=True)
+            ]
+            apart = influence(ours, places, matrix) / left[0] - influence(theirs, places, matrix) / left[1]
+            moved += squared(whole(apart, bits))
+            start += len(keys)
+        return Fraction(self.contributors - 1, self.contributors) * Fraction(moved) / Fraction(4) ** bits
+
+    @property
+    def _degrees(self) -> float:
+        """The degrees of freedom: those of the side that rests on fewer contributors."""
+        return min(degrees_of(sample(one)) for one in self._weights)
 
     def _differing(self) -> int:
         """Count the contributors that do not add the same to the two numbers, ratio by ratio."""
@@ -179,19 +202,15 @@ class _Question:
         wide = abs(rounded(gap))  # where one large contributor differs, the difference seen may be the greater one
         return _Found(self._kept((-max(two, wide), max(two, wide), -max(one, wide), max(one, wide))), None, EXACT)
 
-    def _resampled(self, gap: Fraction) -> _Found:
-        sums = [one.sums for one in (self.sides.candidate, self.sides.baseline)]
-        if sums[0] is None or sums[1] is None:
-            raise ValueError("no resamples were prepared")
-        ours = values(self.candidate, self.sides.candidate.clusters.columns, sums[0])
-        theirs = values(self.baseline, self.sides.baseline.clusters.columns, sums[1])
-        drawn, at = ours - theirs, rounded(gap)
-        ends = pivotal(at, drawn, float(self.asked.level))
-        if ends is None:
+    def _resampled(self) -> _Found:
+        sides = [self.sides.candidate.parts(self.candidate), self.sides.baseline.parts(self.baseline)]
+        undefined = sides[0].undefined | sides[1].undefined
+        if undefined.sum() > UNDEFINED_SHARE * len(undefined):
             return _Found(reason=UNSTABLE)
-        defined = drawn[~np.isnan(drawn)]
-        beyond = int((np.abs(defined - at) >= abs(at)).sum())
-        return _Found(self._kept(ends), (beyond + 1) / (len(defined) + 1), BOOTSTRAP)
+        names = sorted(sides[0].drawn.keys() | sides[1].drawn.keys())
+        ours, theirs = (one.of(names, ~undefined) for one in sides)
+        ends, p_value = difference_ends(ours, theirs, self.contributors, self._degrees, float(self.asked.level))
+        return _Found(self._kept(ends), p_value, BOOTSTRAP)
 
     def _kept(self, ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         """Keep the ends within what a difference can be."""

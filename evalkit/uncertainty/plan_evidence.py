@@ -11,9 +11,9 @@ import polars as pl
 from evalkit.errors import Refusal, Violation
 from evalkit.exact import rounded
 from evalkit.uncertainty.clusters import Clusters, Entry, clustered
-from evalkit.uncertainty.estimand import gradient, share
+from evalkit.uncertainty.estimand import share
 from evalkit.uncertainty.interval import sizes_of
-from evalkit.uncertainty.linearised import variance
+from evalkit.uncertainty.moments import moments
 from evalkit.uncertainty.plan_result import Contributors
 
 FILE = "contributors.parquet"
@@ -43,7 +43,7 @@ def measured(folder: str, name: str, model: str | None) -> tuple[Contributors, t
     sizes = sizes_of(clusters, {"size": 1})
     sizes = np.sort(sizes[sizes > 0])
     right, size, number = totals["right"], totals["size"], len(sizes)
-    squared = None if number < 2 or not 0 < right < size else variance(clusters, gradient(estimand, totals), number)
+    squared = moments(clusters, [estimand], totals)[0].variance if 0 < right < size else None
     if squared is None:
         message = (
             f"too little to measure a correlation of {name}: all records are right, or none is; give --correlation"

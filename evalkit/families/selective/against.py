@@ -95,6 +95,8 @@ def _against(
         pairs = pairs_of(identified[baseline], identified[model], (baseline, model), pair_by.path)
     differences = _differences(sides[model], sides[baseline], asked, margin)
     warnings = (*_unlike(people, baseline, model), *_uncovered(differences[0], baseline, model))
+    if pair_by is not None and pairs is not None and pairs.only_baseline and pairs.only_candidate and not pairs.paired:
+        warnings += (f"no test record of {model} has the same {pair_by.path} as one of {baseline}",)
     return Against(model, None, differences, pairs, warnings)
 
 

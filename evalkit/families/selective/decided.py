@@ -13,12 +13,11 @@ from evalkit.contracts.contract import Contract
 from evalkit.exact import Exact
 from evalkit.families.selective import metrics
 from evalkit.families.selective.candidate import Candidate
+from evalkit.families.selective.sureness import NO_EXCLUDED, SUPPORT
 from evalkit.families.selective.wanted import Wanted
-from evalkit.gates import INSUFFICIENT, BoundResult, Gate, Outcome, judge, judge_bound
+from evalkit.gates import INSUFFICIENT, NOT_MEASURED, BoundResult, Gate, Outcome, judge, judge_bound
 from evalkit.uncertainty.interval import Interval
 
-SUPPORT = "support"
-NO_EXCLUDED = "excludedClasses"
 TOO_LITTLE_SUPPORT = "insufficient-support"
 
 
@@ -60,7 +59,9 @@ def _on_point(gate: Gate, value: Exact) -> BoundResult:
 
 def _supported(one: Candidate, least: int) -> BoundResult:
     """Ask for the fewest accepted test records of a label in truth; a label of which none was accepted has 0."""
-    supports = [row.support for row in (one.per_class or {}).values() if row.support]
+    if one.per_class is None:
+        return BoundResult("failed", None, float(least), "higher", None, NOT_MEASURED)
+    supports = [row.support for row in one.per_class.values() if row.support]
     fewest = 0 if one.excluded_classes or not supports else min(supports)
     enough = fewest >= least
     reason = None if enough else TOO_LITTLE_SUPPORT
@@ -68,8 +69,10 @@ def _supported(one: Candidate, least: int) -> BoundResult:
 
 
 def _none_excluded(one: Candidate) -> BoundResult:
-    number = None if one.excluded_classes is None else float(len(one.excluded_classes))
-    return BoundResult("passed" if number == 0 else "failed", number, 0.0, "lower", None, None)
+    if one.excluded_classes is None:
+        return BoundResult("failed", None, 0.0, "lower", None, NOT_MEASURED)
+    number = len(one.excluded_classes)
+    return BoundResult("failed" if number else "passed", float(number), 0.0, "lower", None, None)
 
 
 def decided(one: Candidate, gates: Mapping[str, BoundResult] | None) -> Candidate:

@@ -10,6 +10,12 @@ from evalkit.families.selective.comparison import Comparison
 from evalkit.gates import BoundResult
 from evalkit.risk_coverage.shown import Certificate, Optimism, RiskCoverage
 
+SUPPORT = "support"
+"""The condition that each label in truth has so many accepted test records, among gates."""
+
+NO_EXCLUDED = "excludedClasses"
+"""The condition that no label has all its records abstained, among gates."""
+
 
 @dataclass(frozen=True, slots=True)
 class IntervalRow:

@@ -105,6 +105,11 @@ def wanted(options: Options) -> Wanted | None:
     found = _read(options)
     if found == _read({}):
         return None
+    if found.baseline is None:
+        for name, value in (("pair-by", found.pair_by), ("margin", found.margin)):
+            if value is not None:
+                message = "is about a comparison, and no baseline is named"
+                raise Refusal.of(Violation("statistics", message, field=name))
     if not found.asks:
         message = (
             "nothing is asked that this could tune: add interval, gate-on, calibration, curves, certify or baseline"
