@@ -178,6 +178,18 @@ def test_same_bytes_in_any_order(tmp_path: Path) -> None:
     assert len(texts) == 1
 
 
+def test_a_pile_that_is_merged_on_the_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are so many records that equal ones are merged while reading, nothing changes."""
+    lines = of_contributors([(5, 3), (4, 4), (3, 1), (6, 2), (1, 1), (2, 1), (7, 7), (3, 2)])
+    files = [dump(tmp_path / f"{place}.jsonl", lines[place::4]) for place in range(4)]
+    options: dict[str, Any] = {"interval": "0.9", "min_contributors": 2, "baseline": None, "calibration": True}
+    texts = set()
+    for rows in (4_000_000, 3):
+        monkeypatch.setattr("evalkit.reading.tally.COMPACT_ROWS", rows)
+        texts.add(evalkit.compare(files, "0.5", **options).to_json())
+    assert len(texts) == 1
+
+
 def test_seed_draws_anew(tmp_path: Path) -> None:
     """Another seed draws other resamples: the interval of a resampled metric differs, that of a linearised does not."""
     counts = [(5, 3), (4, 4), (3, 1), (6, 2), (1, 1), (2, 1), (7, 7), (3, 2)]

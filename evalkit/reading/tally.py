@@ -19,7 +19,8 @@ def total(column: str, weight: str) -> pl.Expr:
 
 def merge(tallies: Iterable[pl.DataFrame], keys: Sequence[str]) -> pl.DataFrame:
     """Merge tallies of parts of the input into the tally of the whole: one row a key, additive columns summed."""
-    return pl.concat(list(tallies)).group_by(keys).agg(pl.all().sum())
+    every = pl.concat(list(tallies))
+    return every.group_by(keys).agg(pl.all().sum()).select(every.columns)  # so that it can be merged again
 
 
 COMPACT_ROWS = 4_000_000
