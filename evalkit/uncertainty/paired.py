@@ -28,14 +28,16 @@ from evalkit.uncertainty.interval import (
     CLUSTER_T,
     EXACT,
     FEW,
+    PART_CONTRIBUTORS,
     TOO_FEW,
+    TOO_FEW_IN_PART,
     UNDEFINED_SHARE,
     UNSTABLE,
     degrees_of,
     sizes_of,
 )
 from evalkit.uncertainty.linearised import influence, largest, shift, whole
-from evalkit.uncertainty.moments import SPARED, left_without
+from evalkit.uncertainty.moments import SPARED, left_without, moments
 from evalkit.uncertainty.noninferiority import non_inferior
 
 UNDEFINED = "undefined"
@@ -140,8 +142,16 @@ class _Question:
             return _Found(reason=TOO_FEW)
         if self._differing() < FEW:
             return self._alike(gap)
-        smooth = "absolute" not in (self.candidate.kind, self.baseline.kind)
-        return self._linearised(gap) if smooth else self._resampled()
+        if "absolute" in (self.candidate.kind, self.baseline.kind):
+            return self._resampled()
+        return (
+            self._linearised(gap) if self._fewest_of_a_part() >= PART_CONTRIBUTORS else _Found(reason=TOO_FEW_IN_PART)
+        )
+
+    def _fewest_of_a_part(self) -> int:
+        """Count the contributors of the ratio of either side that has the fewest."""
+        sides = ((self.candidate, self.sides.candidate), (self.baseline, self.sides.baseline))
+        return min(moments(side.clusters, [one], side.totals)[0].fewest for one, side in sides)
 
     def _linearised(self, gap: Fraction) -> _Found:
         variance = self._variance()
