@@ -35,6 +35,8 @@ from evalkit.uncertainty.interval import (
     UNSTABLE,
     degrees_of,
     sizes_of,
+    unseen,
+    widened,
 )
 from evalkit.uncertainty.linearised import influence, largest, shift, whole
 from evalkit.uncertainty.moments import SPARED, left_without, moments
@@ -220,7 +222,15 @@ class _Question:
         names = sorted(sides[0].drawn.keys() | sides[1].drawn.keys())
         ours, theirs = (one.of(names, ~undefined) for one in sides)
         ends, p_value = difference_ends(ours, theirs, self.contributors, self._degrees, float(self.asked.level))
-        return _Found(self._kept(ends), p_value, BOOTSTRAP)
+        sure = widened(ends, *self._unseen())
+        return _Found(self._kept(sure), p_value if sure == ends else None, BOOTSTRAP)
+
+    def _unseen(self) -> tuple[float, float]:
+        """Return by how much errors of either side that were not seen may move the difference."""
+        level = float(self.asked.level)
+        sides = ((self.candidate, self.sides.candidate), (self.baseline, self.sides.baseline))
+        found = [unseen(one, moments(side.clusters, [one], side.totals)[0], side.totals, level) for one, side in sides]
+        return found[0][0] + found[1][0], found[0][1] + found[1][1]
 
     def _kept(self, ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         """Keep the ends within what a difference can be."""
