@@ -174,6 +174,22 @@ def test_a_macro_mean_may_have_other_labels_on_each_side() -> None:
     assert found.method == "cluster-t"
 
 
+def test_a_part_that_one_contributor_has_alone_leaves_no_interval() -> None:
+    """Of a label of one contributor nothing tells how its F1 varies, in a difference as in a number alone."""
+    whole = Term({"right": 1}, {"n": 1})
+    macro = Estimand("macroF1", (whole, Term({"right": 1, "n": -1}, {"n": 1}, {"lone": 1})))
+    keys = pl.Series(list(OURS), dtype=pl.UInt64)
+    sides = []
+    for rows in (OURS, THEIRS):
+        right, size = (pl.Series([row[place] for row in rows.values()], dtype=pl.Int64) for place in (0, 1))
+        columns = (right, size, pl.Series([1, 0, 0, 0, 0, 0]))
+        entries = [Entry(pl.Series([place] * len(rows)), column) for place, column in enumerate(columns)]
+        sides.append(prepare(clustered(keys, ["right", "n", "lone"], entries), ASKED, resampled=False))
+    found = differ(paired(sides[0], sides[1]), macro, macro, ASKED)
+    assert found.value == pytest.approx(1 / 6)  # of 9/12 and 7/12, and of 3/12 and 5/12 below nothing, the means
+    assert (found.low, found.p_value, found.reason) == (None, None, "insufficient-contributors-in-part")
+
+
 @pytest.mark.parametrize(
     ("ends", "direction", "outcome", "bound"),
     [

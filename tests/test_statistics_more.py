@@ -59,6 +59,18 @@ def test_conditions_of_what_was_not_measured(tmp_path: Path) -> None:
     ]
 
 
+def test_errors_that_were_not_seen_may_be_there(tmp_path: Path) -> None:
+    """All 40 right at confidence 1: the error is 0, and no surer than the accuracy is, up to 1 - 0.025 ** (1/40)."""
+    lines = [record("alpha", split, number, 4, 4, 1.0) for split in ("validation", "test") for number in range(40)]
+    report = judged(tmp_path, lines, gate_on="bound")
+    assert report.statistics is not None
+    one = report.statistics.candidates[0]
+    ece = next(row for row in one.intervals or () if row.name == "ece")
+    assert (ece.value, ece.low) == (0.0, 0.0)
+    assert (ece.high, ece.at_most) == pytest.approx((0.0880973, 0.0721575), abs=1e-6)  # the latter 1 - 0.05 ** (1/40)
+    assert (one.gates or {})["ece"].outcome == "insufficient"  # 0.05 is asked
+
+
 @pytest.mark.parametrize(("name", "value"), [("margin", "0.02"), ("pair_by", "id")])
 def test_a_comparison_needs_a_baseline(tmp_path: Path, name: str, value: str) -> None:
     """What only a comparison can use is refused without a baseline, and not passed over."""

@@ -12,7 +12,16 @@ from scipy.special import betainc, betaincinv, stdtr, stdtrit
 from evalkit.risk_coverage.claim import Claim
 from evalkit.risk_coverage.curve import curve
 from evalkit.risk_coverage.jackknife import INSUFFICIENT
-from evalkit.risk_coverage.levels import Level, design_effect, first_size, least_size, levels, sequence, standard_error
+from evalkit.risk_coverage.levels import (
+    Level,
+    degrees,
+    design_effect,
+    first_size,
+    least_size,
+    levels,
+    sequence,
+    standard_error,
+)
 from evalkit.risk_coverage.points import NOTHING_OFFERED
 from evalkit.risk_coverage.shown import Certificate
 
@@ -55,8 +64,8 @@ def certify(outcomes: pl.DataFrame, claim: Claim, *, minimum: int = 30) -> Certi
 
     The p-value is the larger of two. ``p_binomial`` is the exact binomial tail, real-valued by the incomplete beta
     function, with accepted and right divided by the design effect (Korn & Graubard 1998). ``p_cluster`` is the t test
-    of the clustered ratio with contributors − 1 degrees of freedom, which alone is too bold where few errors are
-    seen. ``bound`` inverts both at one cut; it is not simultaneous over cuts.
+    of the clustered ratio with effective contributors − 1 degrees of freedom, which alone is too bold where few errors
+    are seen. ``bound`` inverts both at one cut; it is not simultaneous over cuts.
 
     It holds for other contributors like those of validation, and for the stream of records as they had it. It is not
     a promise for each contributor, each class or each stratum, nor after anything has changed. It is not conformal
@@ -107,7 +116,7 @@ def cluster_p(level: Level, claim: Claim) -> float:
     error, over = standard_error(level), float(_precision(level) - claim.target)
     if error == 0:
         return 0.0 if over > 0 else 1.0
-    return float(stdtr(level.contributors - 1, -over / error))
+    return float(stdtr(degrees(level), -over / error))
 
 
 def lower_bound(level: Level, claim: Claim) -> float:
@@ -116,7 +125,7 @@ def lower_bound(level: Level, claim: Claim) -> float:
     exact = float(betaincinv(right, size - right + 1, float(claim.alpha))) if right > 0 else 0.0
     if level.contributors < 2:
         return 0.0
-    reach = float(stdtrit(level.contributors - 1, float(claim.confidence))) * standard_error(level)
+    reach = float(stdtrit(degrees(level), float(claim.confidence))) * standard_error(level)
     return max(0.0, min(exact, float(_precision(level)) - reach))
 
 

@@ -141,6 +141,11 @@ def spread(level: Level) -> int:
     return size * size * level.wrong_squares - 2 * errors * size * level.products + errors * errors * level.squares
 
 
+def degrees(level: Level) -> float:
+    """Return the degrees of freedom: the effective contributors, (Σ s)² / Σ s², less one; never less than one."""
+    return max(level.accepted**2 / level.squares - 1, 1.0)
+
+
 def standard_error(level: Level) -> float:
     """Return the clustered standard error of precision, and of risk; 0 of fewer than two contributors."""
     count = level.contributors

@@ -53,6 +53,7 @@ class Estimand:
         low: The least value possible.
         high: The greatest value possible; None where there is none.
         proportion: Whether it is a share of things that were so or not so, or a mean of such shares.
+        behind: Of a sum of absolute values, the share of right ones that it hangs on, or None.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Estimand:
     low: Fraction = field(default=Fraction(0))
     high: Fraction | None = field(default=Fraction(1))
     proportion: bool = False
+    behind: Term | None = None
 
 
 def share(name: str, numerator: str, denominator: str, *, label: str | None = None, bin: int | None = None) -> Estimand:

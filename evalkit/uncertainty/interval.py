@@ -5,7 +5,7 @@ Under a floor of contributors there is none: what so few say of a variance is no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
@@ -44,6 +44,8 @@ __all__ = [
     "intervals",
     "prepare",
     "sizes_of",
+    "unseen",
+    "widened",
 ]
 
 CLUSTER_T = "cluster-t"
@@ -56,7 +58,7 @@ ALIKE = "no-variance"
 UNSTABLE = "undefined-in-resamples"
 
 FEW = 5
-"""Contributors who differ between two sides below which the variance of a difference is not trusted."""
+"""Contributors who differ between two sides, or who erred, below which what varies among them is not trusted alone."""
 
 UNDEFINED_SHARE = 0.05
 """Greatest share of resamples in which a number may be undefined; its interval is made of the others."""
@@ -144,7 +146,10 @@ def _interval(estimand: Estimand, seen: Moments, measured: Measured, asked: Aske
         return Interval(estimand, found, rests_on, reason=TOO_FEW)
     level = float(asked.level)
     if estimand.kind == "absolute":
-        return _bounded(estimand, found, rests_on, BOOTSTRAP, _resampled(estimand, rests_on, measured, level))
+        ends = _resampled(estimand, rests_on, measured, level)
+        if ends is not None:
+            ends = widened(ends, *unseen(estimand, seen, measured.totals, level))
+        return _bounded(estimand, found, rests_on, BOOTSTRAP, ends)
     if seen.fewest < PART_CONTRIBUTORS:
         return Interval(estimand, found, rests_on, reason=TOO_FEW_IN_PART)
     if estimand.proportion:
@@ -213,6 +218,30 @@ def _resampled(estimand: Estimand, rests_on: Sample, measured: Measured, level: 
         return None
     parts = found.of(list(found.drawn), ~found.undefined)
     return absolute_ends(parts, rests_on.contributors, degrees_of(rests_on), level)
+
+
+def unseen(estimand: Estimand, seen: Moments, totals: Mapping[str, int], level: float) -> tuple[float, float]:
+    """Return by how much a calibration error may be off since fewer than five contributors erred; nothing of others.
+
+    What was not seen is in no resample: where all are right, resamples say that all always are. Records that turn from
+    right to wrong move the error by no more than their share; so it is the distance of the exact bound of the share
+    from what was seen. The same holds where right ones are rare.
+
+    Returns:
+        By how much each end of the two-sided interval, and each one-sided bound.
+    """
+    if estimand.behind is None or seen.rare >= FEW:
+        return 0.0, 0.0
+    parts = (estimand.behind.numerator, estimand.behind.denominator)
+    right, size = (sum(times * totals[name] for name, times in one.items()) for one in parts)
+    rarer = Fraction(min(right, size - right), size)
+    exact = _exact(rarer, seen.sample, None, seen.rare, level)
+    return exact.high - rounded(rarer), exact.at_most - rounded(rarer)
+
+
+def widened(ends: Ends, two: float, one: float) -> Ends:
+    """Move the ends of a two-sided interval and its one-sided bounds outwards."""
+    return Ends(ends.low - two, ends.high + two, ends.at_least - one, ends.at_most + one)
 
 
 def _bounded(estimand: Estimand, found: Exact, rests_on: Sample, method: str, ends: Ends | None) -> Interval:

@@ -42,7 +42,7 @@ class Moments:
         self._slopes = gradient(estimand, totals) if estimand.kind == "mean" else {}
         self._bits = shift(self._slopes, most) - SPARED
         self._terms = [one.present or one.denominator for one in counted]
-        self._shares = counted if estimand.proportion else []
+        self._shares = counted if estimand.proportion else [one for one in (estimand.behind,) if one is not None]
         self._seen = np.zeros(len(self._terms), np.int64)
         self._right = self._wrong = 0
         self._contributors = self._squares = self._most = self._moved = 0

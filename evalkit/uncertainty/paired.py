@@ -28,14 +28,18 @@ from evalkit.uncertainty.interval import (
     CLUSTER_T,
     EXACT,
     FEW,
+    PART_CONTRIBUTORS,
     TOO_FEW,
+    TOO_FEW_IN_PART,
     UNDEFINED_SHARE,
     UNSTABLE,
     degrees_of,
     sizes_of,
+    unseen,
+    widened,
 )
 from evalkit.uncertainty.linearised import influence, largest, shift, whole
-from evalkit.uncertainty.moments import SPARED, left_without
+from evalkit.uncertainty.moments import SPARED, left_without, moments
 from evalkit.uncertainty.noninferiority import non_inferior
 
 UNDEFINED = "undefined"
@@ -140,8 +144,16 @@ class _Question:
             return _Found(reason=TOO_FEW)
         if self._differing() < FEW:
             return self._alike(gap)
-        smooth = "absolute" not in (self.candidate.kind, self.baseline.kind)
-        return self._linearised(gap) if smooth else self._resampled()
+        if "absolute" in (self.candidate.kind, self.baseline.kind):
+            return self._resampled()
+        return (
+            self._linearised(gap) if self._fewest_of_a_part() >= PART_CONTRIBUTORS else _Found(reason=TOO_FEW_IN_PART)
+        )
+
+    def _fewest_of_a_part(self) -> int:
+        """Count the contributors of the ratio of either side that has the fewest."""
+        sides = ((self.candidate, self.sides.candidate), (self.baseline, self.sides.baseline))
+        return min(moments(side.clusters, [one], side.totals)[0].fewest for one, side in sides)
 
     def _linearised(self, gap: Fraction) -> _Found:
         variance = self._variance()
@@ -210,7 +222,15 @@ class _Question:
         names = sorted(sides[0].drawn.keys() | sides[1].drawn.keys())
         ours, theirs = (one.of(names, ~undefined) for one in sides)
         ends, p_value = difference_ends(ours, theirs, self.contributors, self._degrees, float(self.asked.level))
-        return _Found(self._kept(ends), p_value, BOOTSTRAP)
+        sure = widened(ends, *self._unseen())
+        return _Found(self._kept(sure), p_value if sure == ends else None, BOOTSTRAP)
+
+    def _unseen(self) -> tuple[float, float]:
+        """Return by how much errors of either side that were not seen may move the difference."""
+        level = float(self.asked.level)
+        sides = ((self.candidate, self.sides.candidate), (self.baseline, self.sides.baseline))
+        found = [unseen(one, moments(side.clusters, [one], side.totals)[0], side.totals, level) for one, side in sides]
+        return found[0][0] + found[1][0], found[0][1] + found[1][1]
 
     def _kept(self, ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         """Keep the ends within what a difference can be."""

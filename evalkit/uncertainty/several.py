@@ -95,13 +95,14 @@ def best_of(candidates: int, chosen: Interval, level: float) -> BestOf | None:
         The caution; None of a single candidate, or where the chosen one has no interval.
     """
     from evalkit.uncertainty.distributions import t_quantile
+    from evalkit.uncertainty.interval import degrees_of
 
     at = rounded(chosen.value)
     if candidates < 2 or at is None or chosen.low is None or chosen.high is None:
         return None
     # An end may have been kept within the range of the number; the other then says how wide it is.
     reach = max(at - chosen.low, chosen.high - at)
-    error = reach / t_quantile((1 + level) / 2, max(chosen.sample.contributors - 1, 1))
+    error = reach / t_quantile((1 + level) / 2, degrees_of(chosen.sample))
     excess = expected_maximum(candidates) * error
     name = chosen.estimand.name
     text = (

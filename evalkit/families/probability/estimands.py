@@ -61,7 +61,8 @@ def estimands(labels: Sequence[str], bins: Sequence[int]) -> Iterator[Estimand]:
     ):
         yield Estimand(one.name, (Term({column: 1}, {rows: UNIT}),), low=one.low, high=one.high)
     gaps = ({_named("right in", b): UNIT, _named("confidence", b): -1} for b in bins)
-    yield Estimand(metrics.ece.name, tuple(Term(gap, {"scored": UNIT}) for gap in gaps), "absolute")
+    behind = Term({_named("right in", b): 1 for b in bins}, {"scored": 1})
+    yield Estimand(metrics.ece.name, tuple(Term(gap, {"scored": UNIT}) for gap in gaps), "absolute", behind=behind)
     for label in labels:
         yield share(metrics.recall.name, _named("right", label), _named("predicted", label), label=label)
     for b in bins:

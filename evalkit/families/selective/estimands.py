@@ -64,7 +64,7 @@ def estimands(labels: Sequence[str], bins: Sequence[int]) -> Iterator[Estimand]:
     gaps = tuple(
         Term({f"correct:{b}": UNIT, f"confidence:{b}": -1}, dict.fromkeys(support, UNIT), support) for b in bins
     )
-    yield Estimand(metrics.ece.name, gaps, "absolute")
+    yield Estimand(metrics.ece.name, gaps, "absolute", behind=Term(right, support))
     for label in labels:
         hits = {f"right:{label}": 1}
         for one, below in ((metrics.precision, "predicted"), (metrics.recall, "support")):
