@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
-from evalkit.charts.intervals import RULINGS, Interval, Outcome, Ruling, plain_reason
+from evalkit.charts.intervals import Ruling, plain_reason
 from evalkit.charts.members import Members
 from evalkit.charts.model import Column, Grid, Part, Row
+from evalkit.charts.of_statistics import interval_of, outcome_of
 from evalkit.charts.panels import Difference, Forest, Group
 from evalkit.charts.words import number, probability
 from evalkit.metric import Direction
@@ -60,15 +60,7 @@ def _difference(one: Members, model: str) -> tuple[Direction, Difference]:
         baseline_value=one.real("baseline"),
         candidate_value=one.real("candidate"),
         value=one.real("value"),
-        interval=Interval(
-            low=one.real("low"),
-            high=one.real("high"),
-            at_least=one.real("atLeast"),
-            at_most=one.real("atMost"),
-            method=one.text("method"),
-            reason=one.text("reason"),
-            contributors=one.whole("contributors"),
-        ),
+        interval=interval_of(one),
         p_value=one.real("pValue"),
         adjusted=one.real("adjustedPValue"),
         ruling=_ruling(one.inner("nonInferiority")),
@@ -78,11 +70,8 @@ def _difference(one: Members, model: str) -> tuple[Direction, Difference]:
 def _ruling(one: Members | None) -> Ruling | None:
     if one is None:
         return None
-    outcome = one.needed_text("outcome")
-    if outcome not in RULINGS:
-        one.fields.must_be("passed, failed or insufficient", one.where("outcome"), outcome)
-        return None
-    return Ruling(cast("Outcome", outcome), one.real("bound"), one.text("reason"))
+    outcome = outcome_of(one)
+    return None if outcome is None else Ruling(outcome, one.real("bound"), one.text("reason"))
 
 
 def _grids(against: Sequence[Members]) -> Iterator[Grid]:

@@ -137,8 +137,8 @@ def _sure(members: Members, many: str, bins: int) -> Sure:
         if by is not None:
             strata[frozenset((key, str(value)) for key, value in by.found.items())] = _sure(one, many, bins)
     return Sure(
-        sample=_interval(members, many),
-        intervals={_place(one): _interval(one, many) for one in members.items("intervals")},
+        sample=interval_of(members, many),
+        intervals={_place(one): interval_of(one, many) for one in members.items("intervals")},
         rulings=dict(_rulings(members)),
         strata=strata,
         bins=bins,
@@ -151,7 +151,7 @@ def _listed(members: Members) -> Sure:
     by_stratum: dict[str | None, dict[Place, Interval]] = {None: {}}
     for one in members.items("intervals"):
         many = unit(one.needed_text("clusteredBy"))
-        by_stratum.setdefault(one.text("stratum"), {})[_place(one)] = _interval(one, many)
+        by_stratum.setdefault(one.text("stratum"), {})[_place(one)] = interval_of(one, many)
     strata = {
         frozenset({("stratum", name)}): Sure(intervals=found) for name, found in by_stratum.items() if name is not None
     }
@@ -163,7 +163,8 @@ def _place(one: Members) -> Place:
     return one.needed_text("name"), label, one.whole("bin")
 
 
-def _interval(one: Members, many: str) -> Interval:
+def interval_of(one: Members, many: str = "contributors") -> Interval:
+    """Read how sure a number is."""
     return Interval(
         low=one.real("low"),
         high=one.real("high"),
@@ -178,6 +179,15 @@ def _interval(one: Members, many: str) -> Interval:
     )
 
 
+def outcome_of(one: Members) -> Outcome | None:
+    """Read what a gate or a margin said; None, and a fault, where that is none of the three."""
+    outcome = one.needed_text("outcome")
+    if outcome not in RULINGS:
+        one.fields.must_be("passed, failed or insufficient", one.where("outcome"), outcome)
+        return None
+    return cast("Outcome", outcome)
+
+
 def _rulings(members: Members) -> Iterator[tuple[str, Ruling]]:
     gates = members.inner("gates")
     if gates is None:
@@ -186,12 +196,11 @@ def _rulings(members: Members) -> Iterator[tuple[str, Ruling]]:
         one = gates.inner(name)
         if one is None:
             continue
-        outcome = one.needed_text("outcome")
-        if outcome not in RULINGS:
-            one.fields.must_be("passed, failed or insufficient", one.where("outcome"), outcome)
+        outcome = outcome_of(one)
+        if outcome is None:
             continue
         numbers = one.real("value"), one.needed_real("limit")
-        yield name, Ruling(cast("Outcome", outcome), one.real("bound"), one.text("reason"), *numbers, one.direction())
+        yield name, Ruling(outcome, one.real("bound"), one.text("reason"), *numbers, one.direction())
 
 
 def notes(sure: Sure) -> Iterator[str]:

@@ -79,11 +79,32 @@ class Told:
     @classmethod
     def of(cls, found: Interval, value: Exact) -> Told:
         """Round an interval; the value is the one that the report has, counts of which may be finer."""
-        of = found.estimand
-        ends = (found.low, found.high, found.at_least, found.at_most)
-        on = Sampled.of(found.sample)
-        sampled = (on.contributors, on.effective_contributors, on.largest_share)
-        return cls(of.name, of.label, of.bin, rounded(value), *ends, found.method, found.reason, *sampled)
+        return cls(**numbers_of(found, value))
+
+
+def numbers_of(found: Interval, value: Exact) -> dict[str, Any]:
+    """Round an interval to what every report says of it, by the names of ``Told``.
+
+    Args:
+        found: The interval.
+        value: The value that the report has.
+    """
+    of, on = found.estimand, Sampled.of(found.sample)
+    return {
+        "name": of.name,
+        "label": of.label,
+        "bin": of.bin,
+        "value": rounded(value),
+        "low": found.low,
+        "high": found.high,
+        "at_least": found.at_least,
+        "at_most": found.at_most,
+        "method": found.method,
+        "reason": found.reason,
+        "contributors": on.contributors,
+        "effective_contributors": on.effective_contributors,
+        "largest_share": on.largest_share,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,13 @@ from evalkit.contracts.contract import BRISTOL, Contract, distinct
 from evalkit.contracts.policy import Policy
 from evalkit.errors import Refusal
 from evalkit.exact import rounded, unit_fraction
-from evalkit.families.selective.candidate import Chosen
+from evalkit.families.selective.candidate import Candidate, Chosen
 from evalkit.families.selective.contributors import contributor_plan
 from evalkit.families.selective.judge import judge_candidate, recommend
 from evalkit.families.selective.plan import best_cut, count, records_by_model
 from evalkit.families.selective.result import SCHEMA, Report
 from evalkit.families.selective.strata import Strata, curves, group
+from evalkit.families.selective.sureness import Statistics
 from evalkit.families.selective.wanted import Options, Wanted, wanted
 from evalkit.formats.grammar import scalar
 from evalkit.reading.engine import WORKERS, Asked, Workers, digests_by, workers_of
@@ -155,13 +156,7 @@ def compare_inputs(
         )
         for model in dump.models
     )
-    sure = None
-    if wanted is not None:
-        from evalkit.families.selective.statistics import Records, decide, statistics
-
-        records = Records(validation, test, thresholds)
-        sure = statistics(records, candidates, contract, by, wanted)
-        candidates = decide(candidates, sure)
+    candidates, sure = _with_statistics(candidates, validation, test, thresholds, question)
     recommended = recommend(candidates)
     return Report(
         schema=SCHEMA,
@@ -180,6 +175,24 @@ def compare_inputs(
         tallies=None if wanted is None else contributor_plan(outcomes, thresholds, contract.bins, by),
         warnings=(*dump.warnings, *(sure.warnings if sure is not None else ())),
     )
+
+
+def _with_statistics(
+    candidates: tuple[Candidate, ...],
+    validation: pl.LazyFrame,
+    test: pl.LazyFrame,
+    thresholds: Mapping[str, float],
+    question: Question,
+) -> tuple[tuple[Candidate, ...], Statistics | None]:
+    """Say how sure the numbers of candidates are, and let what was asked of gates decide; nothing where nothing was."""
+    if question.wanted is None:
+        return candidates, None
+    # Loaded here: what asks for no statistics needs neither NumPy nor SciPy.
+    from evalkit.families.selective.statistics import Records, decide, statistics
+
+    records = Records(validation, test, thresholds)
+    sure = statistics(records, candidates, question.reading, question.by, question.wanted)
+    return decide(candidates, sure), sure
 
 
 def _usable(outcomes: pl.DataFrame, contract: Contract, policy: Policy | None) -> pl.Expr:

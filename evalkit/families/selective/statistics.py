@@ -33,6 +33,7 @@ from evalkit.risk_coverage.optimism import optimism
 from evalkit.risk_coverage.suite import suite
 from evalkit.uncertainty.clusters import Sample, sample
 from evalkit.uncertainty.interval import Interval, intervals, prepare
+from evalkit.uncertainty.told import numbers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,27 +192,11 @@ def _numbers(found: Found, wanted: Wanted) -> dict[str, Any]:
         "contributors": found.sample.contributors,
         "effective_contributors": rounded(found.sample.effective),
         "largest_share": rounded(found.sample.largest_share),
-        "intervals": tuple(_row(*one) for one in found.intervals) if wanted.intervals else None,
+        "intervals": tuple(IntervalRow(**numbers_of(sure, measured.value)) for measured, sure in found.intervals)
+        if wanted.intervals
+        else None,
         "calibration": found.panel,
     }
-
-
-def _row(measured: Measurement, found: Interval) -> IntervalRow:
-    return IntervalRow(
-        name=measured.name,
-        label=measured.place.label,
-        bin=measured.place.bin,
-        value=rounded(measured.value),
-        low=found.low,
-        high=found.high,
-        at_least=found.at_least,
-        at_most=found.at_most,
-        method=found.method,
-        reason=found.reason,
-        contributors=found.sample.contributors,
-        effective_contributors=rounded(found.sample.effective),
-        largest_share=rounded(found.sample.largest_share),
-    )
 
 
 def _ranks(one: Candidate, records: Records, wanted: Wanted) -> dict[str, Any]:
